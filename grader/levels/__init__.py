@@ -1,0 +1,1 @@
+"""One module for each exercise: how its criteria are judged."""

@@ -1,0 +1,1 @@
+"""A small agent runtime that survives crashes."""
