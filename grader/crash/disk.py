@@ -1,0 +1,621 @@
+"""A fake disk that records: every change code makes to files, in order, and everything it looked at.
+
+    with Disk() as disk:
+        save(state)
+    recording = disk.recording()
+
+While the context is open, the file functions of this process act on the fake disk (pyfakefs does the patching and the
+paths; ``syscalls`` the descriptors). The real disk is not touched. Patching is process-wide: one Disk at a time.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import site
+import stat
+import sys
+import sysconfig
+import time as _time
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import Any
+
+from pyfakefs.fake_file import FakeDirectory, FakeFile
+from pyfakefs.fake_filesystem import FakeFilesystem
+from pyfakefs.fake_filesystem_unittest import Patcher
+from pyfakefs.fake_open import FakeFileOpen
+from pyfakefs.fake_path import FakePathModule
+
+from grader.crash import escapes, threads
+from grader.crash.image import Image, Inode
+from grader.crash.operations import (
+    Answer,
+    Escape,
+    Fsync,
+    Link,
+    Mark,
+    Meta,
+    Observation,
+    Operation,
+    Query,
+    Recording,
+    Rename,
+    SyncAll,
+    Truncate,
+    Unlink,
+    Where,
+    Write,
+)
+from grader.crash.syscalls import PATH_STATS, OpenFile, RecordingIo, RecordingOs, open_file
+
+ROOT = "/crash-disk/work"
+"""Where code under judgement finds itself. No such path exists on a real disk, so a real call that gets it fails."""
+
+_LIBRARIES = tuple(
+    {
+        os.path.realpath(path) + os.sep
+        for path in (
+            sysconfig.get_paths()["stdlib"],
+            sysconfig.get_paths()["platstdlib"],
+            os.path.dirname(os.path.abspath(__file__)),
+            *(site.getsitepackages() if hasattr(site, "getsitepackages") else ()),
+            site.getusersitepackages() or "",
+        )
+        if path
+    }
+)
+_OWN: dict[str, bool] = {}
+
+
+def is_own(filename: str) -> bool:
+    """Whether a source file is the code under judgement: not the standard library, not installed, not this package."""
+    known = _OWN.get(filename)
+    if known is None:
+        known = not filename.startswith("<frozen") and not os.path.realpath(filename).startswith(_LIBRARIES)
+        if filename.startswith("<") and filename.endswith(">"):
+            known = not filename.startswith(("<frozen", "<string>", "<__array_function__"))
+        _OWN[filename] = known
+    return known
+
+
+class _RecordingPatcher(Patcher):  # type: ignore[misc]
+    """pyfakefs's patcher with this package's ``os`` and ``io``."""
+
+    def _init_fake_module_classes(self) -> None:
+        super()._init_fake_module_classes()
+        self._fake_module_classes["os"] = RecordingOs
+        self._fake_module_classes["io"] = RecordingIo
+        if "_io" in self._fake_module_classes:
+            self._fake_module_classes["_io"] = RecordingIo
+
+
+class Disk:
+    """A recording fake disk.
+
+    Args:
+        image: what is on the disk at the start; an empty ``cwd`` when None.
+        cwd: the working directory.
+        tmp_elsewhere: whether ``/tmp`` is another file system, so that a rename from there raises EXDEV.
+        own: tells the code under judgement (by file name) from the libraries it calls; ``is_own`` when None.
+    """
+
+    def __init__(
+        self,
+        image: Image | None = None,
+        *,
+        cwd: str = ROOT,
+        tmp_elsewhere: bool = True,
+        own: Callable[[str], bool] | None = None,
+    ) -> None:
+        self.cwd = image.cwd if image else cwd
+        self.tmp_elsewhere = tmp_elsewhere
+        self.own = own or is_own
+        self.descriptors: dict[int, OpenFile] = {}
+        self._start_image = image
+        self._log: list[Operation] = []
+        self._escapes: list[Escape] = []
+        self._observed: dict[Query, Answer] = {}
+        self._silent = 0
+        self._unrecorded = 0
+        self._now = 0.0
+        self._restore: list[tuple[Any, str, Any]] = []
+
+    # -- entering and leaving -------------------------------------------------------------------------------------
+
+    def __enter__(self) -> Disk:
+        self._dont_write_bytecode = sys.dont_write_bytecode
+        sys.dont_write_bytecode = True  # a .pyc written by an import is not the learner's file
+        self._patcher = _RecordingPatcher(use_known_patches=False)
+        self._patcher.setUp()
+        try:
+            self.fs: FakeFilesystem = self._patcher.fs
+            self.calls: RecordingOs = self._patcher.fake_modules["os"]
+            self.calls.disk = self
+            for name in ("io", "_io"):
+                if name in self._patcher.fake_modules:
+                    self._patcher.fake_modules[name].disk = self
+            self.fs.shuffle_listdir_results = False
+            self._mount_of_root = self.fs.root_dir.st_dev
+            self._tmp_device = self.fs.add_mount_point("/crash-disk-tmp")["idev"] if self.tmp_elsewhere else None
+            self._hook()
+            self._gate = threads.Gate()
+            self._gate.__enter__()
+            self._watch = escapes.watch(self)
+            self._watch.__enter__()
+            self.load(self._start_image or Image.of({}, cwd=self.cwd))
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for part in ("_watch", "_gate"):
+            if hasattr(self, part):
+                getattr(self, part).__exit__(None, None, None)
+        self._unhook()
+        self._patcher.tearDown()
+        sys.dont_write_bytecode = self._dont_write_bytecode
+
+    def _hook(self) -> None:
+        disk = self
+
+        def replace(owner: Any, name: str, new: Callable[..., Any]) -> None:
+            self._restore.append((owner, name, owner.__dict__[name]))
+            setattr(owner, name, new)
+
+        def wrap(owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+            replace(owner, name, make(getattr(owner, name)))
+
+        def call(opener: Any, file: Any, mode: str = "r", *args: Any, open_modes: Any = None, **kwargs: Any) -> Any:
+            return open_file(disk, file, mode, *args, **kwargs)
+
+        def adding(original: Callable[..., Any]) -> Callable[..., Any]:
+            def add_entry(directory: FakeDirectory, node: FakeFile) -> None:
+                recorded = disk._before()
+                original(directory, node)
+                if recorded:
+                    disk._added(directory, node)
+
+            return add_entry
+
+        def removing(original: Callable[..., Any]) -> Callable[..., Any]:
+            def remove_entry(directory: FakeDirectory, name: str, recursive: bool = True) -> None:
+                recorded = disk._before()
+                node = directory.get_entry(name)
+                original(directory, name, recursive)
+                if recorded:
+                    disk._removed(directory, name, node)
+
+            return remove_entry
+
+        def renaming(original: Callable[..., Any]) -> Callable[..., Any]:
+            def rename(fs: FakeFilesystem, source: Any, target: Any, *args: Any, **kwargs: Any) -> None:
+                # pyfakefs removes the target and adds the new name in steps; the kernel does it in one.
+                if not disk._before():
+                    original(fs, source, target, *args, **kwargs)
+                    return
+                old, old_name = disk._place(source)
+                new, new_name = disk._place(target)
+                moved = old._entries.get(old_name) if old else None
+                gone = new._entries.get(new_name) if new else None
+                disk._unrecorded += 1
+                try:
+                    original(fs, source, target, *args, **kwargs)
+                finally:
+                    disk._unrecorded -= 1
+                if old and new and moved is not None and moved is not gone:
+                    disk._renamed(old, old_name, new, new_name, moved, gone)
+
+            return rename
+
+        def content(fs: Any, directory: FakeFile, component: str) -> tuple[str | None, FakeFile | None]:
+            if not isinstance(directory, FakeDirectory):
+                return None, None
+            node = directory._entries.get(component)
+            if not disk._silent:
+                disk._saw_name(directory, component)
+            return (component, node) if node is not None else (None, None)
+
+        def confirming(original: Callable[..., Any]) -> Callable[..., Any]:
+            def confirmdir(*args: Any, **kwargs: Any) -> FakeDirectory:
+                directory: FakeDirectory = original(*args, **kwargs)
+                disk._saw_list(directory)
+                return directory
+
+            return confirmdir
+
+        def stating(original: Callable[..., Any]) -> Callable[..., Any]:
+            def stat_path(fs: Any, path: Any, follow_symlinks: bool = True) -> Any:
+                result = original(fs, path, follow_symlinks)
+                disk._saw_stat(result.st_ino)
+                return result
+
+            return stat_path
+
+        def measuring(original: Callable[..., Any]) -> Callable[..., Any]:
+            def measure(module: Any, path: Any) -> Any:
+                if not isinstance(path, int):
+                    disk._saw_stat(disk.fs.resolve(path).st_ino)
+                return original(module, path)
+
+            return measure
+
+        def moding(original: Callable[..., Any]) -> Callable[..., Any]:
+            def change(fs: Any, path: Any, *args: Any, **kwargs: Any) -> None:
+                disk._before()
+                original(fs, path, *args, **kwargs)
+                follow = kwargs.get("follow_symlinks", True)
+                disk._changed_meta(fs.resolve(path, follow, allow_fd=True))
+
+            return change
+
+        replace(FakeFileOpen, "call", call)
+        wrap(FakeDirectory, "add_entry", adding)
+        wrap(FakeDirectory, "remove_entry", removing)
+        wrap(FakeFilesystem, "rename", renaming)
+        replace(FakeFilesystem, "_directory_content", content)
+        wrap(FakeFilesystem, "confirmdir", confirming)
+        wrap(FakeFilesystem, "stat", stating)
+        wrap(FakeFilesystem, "chmod", moding)
+        wrap(FakeFilesystem, "utime", moding)
+        for name in PATH_STATS:
+            wrap(FakePathModule, name, measuring)
+
+    def _unhook(self) -> None:
+        while self._restore:
+            owner, name, original = self._restore.pop()
+            setattr(owner, name, original)
+
+    # -- what is on the disk --------------------------------------------------------------------------------------
+
+    def load(self, image: Image) -> None:
+        """Put ``image`` on the disk in place of all that is there, and begin a new recording."""
+        fs = self.fs
+        self._silent += 1
+        try:
+            self.descriptors.clear()
+            del fs.open_files[3:]
+            fs._free_fd_heap.clear()
+            fs.root_dir._entries.clear()
+            nodes: dict[int, FakeFile] = {}
+            top = image.inodes[image.top]
+            fs.last_ino = max([fs.last_ino, *image.inodes])
+            device = self._mount_of_root
+            if "crash-disk" not in top.entries and self.cwd == ROOT:
+                self._make_directory(fs.root_dir, "crash-disk")
+            self._fill(fs.root_dir, top, image, nodes, device)
+            fs.root_dir.st_ino = image.top
+            if "tmp" not in top.entries:
+                self._make_directory(fs.root_dir, "tmp")
+            tmp = fs.root_dir._entries["tmp"]
+            if self._tmp_device is not None and isinstance(tmp, FakeDirectory):
+                tmp.st_mode = stat.S_IFDIR | 0o1777
+                self._set_device(tmp, self._tmp_device)
+            here = fs.root_dir
+            for part in [p for p in self.cwd.split("/") if p]:
+                if part not in here._entries:
+                    self._make_directory(here, part)
+                here = here._entries[part]
+            fs.cwd = self.cwd
+        finally:
+            self._silent -= 1
+        self.start()
+
+    def _make_directory(self, parent: FakeDirectory, name: str) -> None:
+        parent.add_entry(FakeDirectory(name, 0o755, filesystem=self.fs))
+
+    def _set_device(self, node: FakeFile, device: int) -> None:
+        node.st_dev = device
+        if isinstance(node, FakeDirectory):
+            for child in node._entries.values():
+                self._set_device(child, device)
+
+    def _fill(
+        self, directory: FakeDirectory, inode: Inode, image: Image, nodes: dict[int, FakeFile], device: int
+    ) -> None:
+        for name, number in inode.entries.items():
+            child = image.inodes[number]
+            node = nodes.get(number)
+            if node is None:
+                if child.kind == "directory":
+                    node = FakeDirectory(name, child.mode & 0o7777, filesystem=self.fs)
+                else:
+                    kind = stat.S_IFLNK if child.kind == "symlink" else stat.S_IFREG
+                    node = FakeFile(name, kind | (child.mode & 0o7777), "", filesystem=self.fs)
+                    node._byte_contents = child.target.encode() if child.kind == "symlink" else child.data
+                    node.stat_result.st_size = len(node._byte_contents)
+                node.st_ino = number
+                node.st_mtime = child.mtime
+                nodes[number] = node
+            node.name = name
+            directory.add_entry(node)
+            if isinstance(node, FakeDirectory):
+                self._fill(node, child, image, nodes, device)
+
+    def image(self) -> Image:
+        """What is on the disk now."""
+        inodes: dict[int, Inode] = {}
+        stack: list[FakeFile] = [self.fs.root_dir]
+        while stack:
+            node = stack.pop()
+            if node.st_ino in inodes:
+                continue
+            mode = node.st_mode
+            if isinstance(node, FakeDirectory):
+                inside = {
+                    name: child.st_ino
+                    for name, child in node._entries.items()
+                    if not (node is self.fs.root_dir and name in ("dev", "crash-disk-tmp"))
+                }
+                inodes[node.st_ino] = Inode("directory", entries=inside, mode=mode & 0o7777, mtime=node.st_mtime)
+                stack += [child for child in node._entries.values() if child.st_ino in inside.values()]
+            elif stat.S_ISLNK(mode):
+                inodes[node.st_ino] = Inode("symlink", target=_text(node._byte_contents), mode=mode & 0o7777)
+            else:
+                inodes[node.st_ino] = Inode(
+                    "file", data=bytes(node._byte_contents or b""), mode=mode & 0o7777, mtime=node.st_mtime
+                )
+        return Image(inodes, self.fs.root_dir.st_ino, self.cwd)
+
+    # -- the recording --------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin a new recording: what lies on the disk now is its initial image."""
+        self._initial = self.image()
+        self._log = []
+        self._escapes = []
+        self._observed = {}
+        self._paths: dict[int, str] = {}
+        self._virgin: set[int] = set()
+        self._touched: set[tuple[int, str]] = set()
+        stack = [("/", self._initial.top)]
+        while stack:
+            path, number = stack.pop()
+            self._paths.setdefault(number, path)
+            inode = self._initial.inodes[number]
+            if inode.kind == "file":
+                self._virgin.add(number)
+            stack += [(posixpath.join(path, name), child) for name, child in inode.entries.items()]
+
+    def mark(self, kind: str, data: Any = None) -> None:
+        """Put a note of the driving program into the log. ``data`` must be plain data."""
+        self._log.append(Mark(kind, data, self._tick()))
+
+    def recording(self) -> Recording:
+        """What was recorded since the last ``start`` or ``load``."""
+        return Recording(self._initial, tuple(self._log), tuple(self._escapes), self.cwd)
+
+    def observations(self) -> tuple[Observation, ...]:
+        """What the run learnt of the disk it was started on, in the order of asking."""
+        return tuple(self._observed.items())
+
+    def escape(self, reason: str, frame: FrameType | None) -> None:
+        """Note that the code went past the fake disk."""
+        self._escapes.append(Escape(reason, self.where(frame), len(self._log)))
+
+    def where(self, frame: FrameType | None = None) -> Where | None:
+        """The innermost line of the code under judgement on the stack."""
+        frame = frame or sys._getframe(1)
+        while frame is not None:
+            code = frame.f_code
+            if self.own(code.co_filename):
+                return Where(code.co_filename, frame.f_lineno, code.co_name)
+            frame = frame.f_back
+        return None
+
+    def _tick(self) -> float:
+        self._now = max(_time.time(), self._now + 1e-6)  # no two operations share a time, none goes back
+        return self._now
+
+    def _before(self) -> bool:
+        """Called before every change: a writer thread waits here. False when the change is not the learner's."""
+        if self._silent or self._unrecorded:
+            return False
+        self._gate.pass_through()
+        return True
+
+    def _place(self, path: Any) -> tuple[FakeDirectory | None, str]:
+        """The directory a path's last name lies in, and that name."""
+        parent, name = self.fs.splitpath(os.fsdecode(self.fs.absnormpath(os.fspath(path))))
+        try:
+            directory = self.fs.resolve(parent)
+        except OSError:
+            return None, name
+        return (directory if isinstance(directory, FakeDirectory) else None), name
+
+    # -- changes, called by the system calls and by the hooks ------------------------------------------------------
+
+    def write(self, node: FakeFile, offset: int, data: bytes) -> None:
+        """One ``write``: ``data`` at ``offset``, the gap before it filled with zeros."""
+        if not data:
+            return
+        self._before()
+        number = node.st_ino
+        if number in self._virgin:
+            self._saw_data(number)
+        buffer = self._buffer(node)
+        if offset > len(buffer):
+            buffer.extend(bytes(offset - len(buffer)))
+        buffer[offset : offset + len(data)] = data
+        now = self._tick()
+        self._resized(node, now)
+        self._log.append(Write(number, offset, data, now, self.where()))
+
+    def truncate(self, node: FakeFile, size: int) -> None:
+        """Cut or grow a file; nothing is recorded when it has that size already."""
+        self._before()
+        number = node.st_ino
+        if number in self._virgin and size == 0:
+            self._virgin.discard(number)  # none of the old bytes can be seen through this file any more
+            self._saw_emptiness(number)
+        elif number in self._virgin:
+            self._saw_data(number)
+        buffer = self._buffer(node)
+        if len(buffer) == size:
+            return
+        if size < len(buffer):
+            del buffer[size:]
+        else:
+            buffer.extend(bytes(size - len(buffer)))
+        now = self._tick()
+        self._resized(node, now)
+        self._log.append(Truncate(number, size, now, self.where()))
+
+    def contents(self, node: FakeFile, offset: int, count: int) -> bytes:
+        """What a ``read`` returns."""
+        if node.st_ino in self._virgin:
+            self._saw_data(node.st_ino)
+        data = node._byte_contents or b""
+        return bytes(data[offset : offset + min(count, len(data))])
+
+    def end_of(self, node: FakeFile) -> int:
+        """The size, for appends and for seeks from the end."""
+        if node.st_ino in self._virgin:
+            self._saw_data(node.st_ino)
+        return len(node._byte_contents or b"")
+
+    def stat_of(self, node: FakeFile) -> Any:
+        """What ``fstat`` returns."""
+        self._saw_stat(node.st_ino)
+        return node.stat_result.copy()
+
+    def set_meta(self, node: FakeFile, *, mode: int) -> None:
+        """``fchmod``."""
+        self._before()
+        node.st_mode = stat.S_IFMT(node.st_mode) | (mode & 0o7777)
+        self._changed_meta(node)
+
+    def fsync(self, node: FakeFile) -> None:
+        """``fsync`` or ``fdatasync`` of a file or a directory."""
+        self._before()
+        self._log.append(Fsync(node.st_ino, isinstance(node, FakeDirectory), self._tick(), self.where()))
+
+    def sync(self) -> None:
+        """``sync``."""
+        self._before()
+        self._log.append(SyncAll(self._tick(), self.where()))
+
+    def give_name(self, node: FakeFile, path: str) -> None:
+        """``linkat`` of a nameless file."""
+        if self.fs.exists(path, check_link=True):
+            raise FileExistsError(17, os.strerror(17), path)
+        path = self.fs.absnormpath(path)
+        node.name = posixpath.basename(path)
+        self.fs.resolve(posixpath.dirname(path)).add_entry(node)
+
+    def _buffer(self, node: FakeFile) -> bytearray:
+        buffer = node._byte_contents
+        if type(buffer) is not bytearray:
+            buffer = node._byte_contents = bytearray(buffer or b"")
+        return buffer
+
+    def _resized(self, node: FakeFile, now: float) -> None:
+        node.stat_result.st_size = len(node._byte_contents)
+        node.st_mtime = node.st_ctime = now
+
+    def _added(self, directory: FakeDirectory, node: FakeFile) -> None:
+        self._touched.add((directory.st_ino, node.name))
+        if node.st_ino in self._virgin:
+            self._saw_data(node.st_ino)  # its bytes may now be found under another name
+        mode = node.st_mode
+        if isinstance(node, FakeDirectory):
+            kind, target = "directory", ""
+        elif stat.S_ISLNK(mode):
+            kind, target = "symlink", _text(node._byte_contents)
+        else:
+            kind, target = "file", ""
+        now = self._tick()
+        node.st_mtime = now if node.st_nlink <= 1 else node.st_mtime
+        self._log.append(
+            Link(
+                directory.st_ino,
+                os.fsdecode(node.name),
+                node.st_ino,
+                kind,  # type: ignore[arg-type]
+                mode & 0o7777,
+                target,
+                now,
+                self.where(),
+            )
+        )
+
+    def _removed(self, directory: FakeDirectory, name: str, node: FakeFile) -> None:
+        name = os.fsdecode(name)
+        self._touched.add((directory.st_ino, name))
+        self._log.append(Unlink(directory.st_ino, name, node.st_ino, self._tick(), self.where()))
+
+    def _renamed(
+        self,
+        old: FakeDirectory,
+        old_name: str,
+        new: FakeDirectory,
+        new_name: str,
+        moved: FakeFile,
+        gone: FakeFile | None,
+    ) -> None:
+        self._touched |= {(old.st_ino, old_name), (new.st_ino, new_name)}
+        if moved.st_ino in self._virgin:
+            self._saw_data(moved.st_ino)
+        replaced = gone.st_ino if gone is not None else None
+        self._log.append(
+            Rename(
+                old.st_ino, old_name, new.st_ino, new_name, moved.st_ino, replaced, self._tick(), self.where()
+            )
+        )
+
+    def _changed_meta(self, node: FakeFile) -> None:
+        if not self._silent:
+            self._log.append(
+                Meta(node.st_ino, node.st_mode & 0o7777, node.st_mtime, self._tick(), self.where())
+            )
+
+    # -- observations ---------------------------------------------------------------------------------------------
+
+    def _saw(self, query: Query) -> None:
+        if not self._silent and query not in self._observed:
+            self._observed[query] = answer(self._initial, query)
+
+    def _saw_name(self, directory: FakeDirectory, name: str) -> None:
+        path = self._paths.get(directory.st_ino)
+        if path is not None and (directory.st_ino, name) not in self._touched:
+            self._saw(("name", posixpath.join(path, name)))
+
+    def _saw_list(self, directory: FakeDirectory) -> None:
+        path = self._paths.get(directory.st_ino)
+        if path is not None:
+            self._saw(("list", path))
+
+    def _saw_data(self, number: int) -> None:
+        self._virgin.discard(number)
+        self._saw(("data", self._paths[number]))
+
+    def _saw_emptiness(self, number: int) -> None:
+        """O_TRUNC looks at nothing that the run can tell."""
+
+    def _saw_stat(self, number: int) -> None:
+        path = self._paths.get(number)
+        if path is not None and path != "/":
+            self._saw(("stat", path))
+
+
+def answer(image: Image, query: Query) -> Answer:
+    """What ``image`` answers to one query of a run. Paths are literal: no symbolic link is followed."""
+    kind, path = query
+    number = image.find(path, follow=False)
+    if number is None:
+        return None
+    inode = image.inodes[number]
+    if kind == "name":
+        return (inode.kind, inode.mode, inode.target)
+    if kind == "list":
+        return tuple(inode.entries)
+    if kind == "data":
+        return inode.data
+    return (inode.kind, inode.mode, len(inode.data), inode.mtime, number)
+
+
+def _text(data: bytes | bytearray | None) -> str:
+    return bytes(data or b"").decode("utf-8", "surrogateescape")

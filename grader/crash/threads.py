@@ -1,0 +1,125 @@
+"""Writer threads, made to behave alike every time.
+
+On a real machine a thread's write lands whenever the scheduler likes. Here a thread may change the disk only while the
+main thread waits for somebody (``join``, a lock, a queue, a future, a sleep): what a save hands to a thread and does not
+wait for has not reached the disk when the save returns, in every run.
+"""
+
+from __future__ import annotations
+
+import _thread
+import queue
+import selectors
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+
+class Gate:
+    """While entered, holds back changes by threads other than the one that entered."""
+
+    def __init__(self) -> None:
+        self._main = _thread.get_ident()
+        self._open = threading.Condition()
+        self._waiting = 0
+        self._closed_for_good = False
+        self._undo: list[tuple[Any, str, Any]] = []
+
+    def __enter__(self) -> Gate:
+        gate = self
+
+        def waiting(original: Callable[..., Any]) -> Callable[..., Any]:
+            def wait(*args: Any, **kwargs: Any) -> Any:
+                if _thread.get_ident() != gate._main:
+                    return original(*args, **kwargs)
+                gate._let_go()
+                try:
+                    return original(*args, **kwargs)
+                finally:
+                    gate._hold()
+
+            return wait
+
+        class Lock:
+            """``threading.Lock`` that opens the gate while the main thread waits for it."""
+
+            def __init__(self) -> None:
+                self._lock = real_lock()
+                self.release = self._lock.release
+                self.locked = self._lock.locked
+                if hasattr(self._lock, "_at_fork_reinit"):
+                    self._at_fork_reinit = self._lock._at_fork_reinit
+
+            def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+                if self._lock.acquire(False):
+                    return True
+                if not blocking:
+                    return False
+                return bool(wait_for(self._lock, blocking, timeout))
+
+            def __enter__(self) -> bool:
+                return self.acquire()
+
+            def __exit__(self, *exc: object) -> None:
+                self.release()
+
+        real_lock = _thread.allocate_lock
+        wait_for = waiting(lambda lock, blocking, timeout: lock.acquire(blocking, timeout))
+
+        def swap(owner: Any, name: str, new: Any) -> None:
+            self._undo.append((owner, name, getattr(owner, name)))
+            setattr(owner, name, new)
+
+        swap(threading, "Lock", Lock)
+        swap(threading, "_allocate_lock", Lock)
+        swap(threading, "RLock", threading._PyRLock)  # type: ignore[attr-defined]
+        swap(threading.Thread, "join", waiting(threading.Thread.join))
+        swap(threading.Thread, "is_alive", waiting_briefly(self, threading.Thread.is_alive))
+        swap(time, "sleep", waiting(time.sleep))
+        swap(selectors.DefaultSelector, "select", waiting(selectors.DefaultSelector.select))
+        swap(queue, "SimpleQueue", queue._PySimpleQueue)  # type: ignore[attr-defined]
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        while self._undo:
+            owner, name, original = self._undo.pop()
+            setattr(owner, name, original)
+        self._closed_for_good = True
+
+    def pass_through(self) -> None:
+        """Return at once on the main thread; on another, when the main thread waits."""
+        if _thread.get_ident() == self._main:
+            return
+        with self._open:
+            while not self._waiting:
+                self._open.wait()
+
+    def _let_go(self) -> None:
+        with self._open:
+            self._waiting += 1
+            self._open.notify_all()
+
+    def _hold(self) -> None:
+        with self._open:
+            self._waiting -= 1
+
+
+def waiting_briefly(gate: Gate, original: Callable[..., bool]) -> Callable[..., bool]:
+    """``is_alive`` in a loop is a way of waiting too."""
+
+    def is_alive(thread: threading.Thread) -> bool:
+        alive = original(thread)
+        if alive and _thread.get_ident() == gate._main:
+            gate._let_go()
+            try:
+                thread.join(0.001)
+            finally:
+                gate._hold()
+            return original(thread)
+        return alive
+
+    return is_alive
