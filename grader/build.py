@@ -1,0 +1,144 @@
+"""From the text sources to the notebooks, and from the solved notebooks to the release.
+
+People edit the MyST Markdown sources. The notebooks beside them, and everything in ``exercises/``, are made here.
+"""
+
+import re
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+NBGRADER_DEFAULTS = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One file that is not what its source makes of it."""
+
+    path: str
+    """Relative to the checkout, with forward slashes."""
+    reason: str
+
+
+def find_checkout(start: Path | None = None) -> Path | None:
+    """Return the root of the course checkout around ``start``, around this package, or None."""
+    for place in (start or Path.cwd(), Path(__file__).resolve().parent):
+        for folder in (place, *place.parents):
+            if (folder / "nbgrader_config.py").is_file() and (folder / "solutions").is_dir():
+                return folder
+    return None
+
+
+def sources(root: Path) -> list[Path]:
+    """Return every text source of a notebook: those that open with a jupytext header."""
+    found = [*root.glob("lessons/*.md"), *root.glob("solutions/level*/*.md")]
+    return sorted(path for path in found if _is_source(path))
+
+
+def _is_source(path: Path) -> bool:
+    head = path.read_text(encoding="utf-8")[:600]
+    return head.startswith("---") and "jupytext:" in head
+
+
+def notebook_text(source: Path) -> str:
+    """Return the notebook that ``source`` makes, as the text of its ``.ipynb`` file."""
+    import jupytext
+    import nbformat
+
+    notebook = jupytext.reads(source.read_text(encoding="utf-8"), fmt="md:myst")
+    notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    taken: set[str] = set()
+    for number, cell in enumerate(notebook.cells, start=1):
+        marks = cell.metadata.get("nbgrader")
+        if marks is not None:
+            cell.metadata["nbgrader"] = nbformat.from_dict({**NBGRADER_DEFAULTS, **marks})
+            if marks.get("grade") and not marks.get("solution"):
+                cell.metadata["nbgrader"]["locked"] = True
+        cell.id = _cell_id(source.stem, number, marks)
+        if cell.id in taken:
+            raise ValueError(f"{source.name}: the cell id {cell.id} is used twice")
+        taken.add(cell.id)
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    nbformat.validate(notebook)
+    return str(nbformat.writes(notebook)) + "\n"
+
+
+def _cell_id(stem: str, number: int, marks: Any) -> str:
+    if marks and marks.get("grade_id"):
+        return str(marks["grade_id"])
+    return re.sub(r"[^A-Za-z0-9_-]", "-", f"{stem}-{number:02d}")[-64:]
+
+
+def release_files(root: Path, solved: dict[str, str]) -> dict[str, bytes]:
+    """Return what nbgrader releases of the exercises in ``root``, by path relative to the checkout.
+
+    ``solved`` gives the text of each solved notebook by its path. nbgrader runs in a scratch folder with the
+    checkout's own configuration; whatever else lies in an exercise's folder is copied there too, so that a
+    stray file would show up in the release.
+    """
+    from grader.classroom.course import Course
+
+    with tempfile.TemporaryDirectory(prefix="crash-course-build-") as scratch:
+        copy = Path(scratch).resolve()
+        shutil.copy(root / "nbgrader_config.py", copy)
+        levels = sorted({Path(path).parts[1] for path in solved if path.startswith("solutions/")})
+        for level in levels:
+            shutil.copytree(root / "solutions" / level, copy / "solutions" / level)
+        for path, text in solved.items():
+            if path.startswith("solutions/"):
+                (copy / path).write_text(text, encoding="utf-8")
+        course = Course(copy)
+        for level in levels:
+            course.generate_assignment(level)
+        return {
+            file.relative_to(copy).as_posix(): file.read_bytes()
+            for file in sorted((copy / "exercises").rglob("*"))
+            if file.is_file()
+        }
+
+
+def made_files(root: Path) -> dict[str, bytes]:
+    """Return every generated file of the checkout, by its path, as it ought to be now."""
+    notebooks = {
+        source.with_suffix(".ipynb").relative_to(root).as_posix(): notebook_text(source) for source in sources(root)
+    }
+    made = {path: text.encode("utf-8") for path, text in notebooks.items()}
+    made.update(release_files(root, notebooks))
+    return made
+
+
+def differences(root: Path, made: dict[str, bytes] | None = None) -> list[Difference]:
+    """Return what in the checkout is out of step with its sources."""
+    made = made_files(root) if made is None else made
+    found = []
+    for path, data in made.items():
+        file = root / path
+        if not file.is_file():
+            found.append(Difference(path, "is missing"))
+        elif file.read_bytes() != data:
+            found.append(Difference(path, "is not what its source makes"))
+    for file in sorted((root / "exercises").rglob("*")):
+        path = file.relative_to(root).as_posix()
+        if file.is_file() and ".ipynb_checkpoints" not in path and path not in made:
+            found.append(Difference(path, "is not part of the release"))
+    return found
+
+
+def build(root: Path) -> list[str]:
+    """Bring every generated file into step and return the paths that were written or removed."""
+    made = made_files(root)
+    changed = []
+    for difference in differences(root, made):
+        file = root / difference.path
+        if difference.path in made:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(made[difference.path])
+        else:
+            file.unlink()
+        changed.append(difference.path)
+    return changed

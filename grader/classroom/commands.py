@@ -1,0 +1,139 @@
+"""What ``crash-course demo`` and ``crash-course build`` print."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from grader import build as building
+from grader.classroom.demo import Demo, Graded, Mark, run_demo
+from grader.verdict import Text
+from grader.words import catalogue, say
+
+words = catalogue("classroom/words.toml")
+WAIT = "wait"
+
+
+def _say(key: str, **values: object) -> str:
+    return say(words(key, **values))
+
+
+def demo(keep: Path | None, as_json: bool) -> int:
+    """Grade the demo class and print its marks; return the exit code."""
+    errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    checkout = building.find_checkout()
+    if checkout is None:
+        errors.print(_say("demo.checkout"), markup=False)
+        return 2
+    if keep is not None and keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
+        errors.print(_say("demo.taken", path=keep), markup=False)
+        return 2
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=errors,
+        transient=True,
+    ) as progress:
+        bar = progress.add_task("", total=None)
+
+        def step(done: int, total: int, what: Text) -> None:
+            progress.update(bar, completed=done, total=total, description=say(what))
+
+        result = run_demo(checkout, keep, step)
+    if as_json:
+        print(json.dumps(demo_json(result), ensure_ascii=False, indent=2))
+    else:
+        print_demo(result, Console(highlight=False))
+    return 0
+
+
+def demo_json(result: Demo) -> dict[str, Any]:
+    """Return the demo's result as plain data."""
+    return {
+        "folder": str(result.folder),
+        "gradebook": str(result.folder / "classroom" / "gradebook.db"),
+        "seconds": round(result.seconds, 1),
+        "levels": [
+            {
+                "exercise": level,
+                "submissions": [_submission_json(one) for one in result.submissions if one.level == level],
+            }
+            for level in result.levels()
+        ],
+    }
+
+
+def _submission_json(one: Graded) -> dict[str, Any]:
+    return {
+        "student": one.student,
+        "about": one.about,
+        "score": one.score,
+        "max_score": one.max_score,
+        "flags": list(one.flags),
+        "problem": say(one.problem) if one.problem else None,
+        "feedback": str(one.feedback) if one.feedback else None,
+        "criteria": [
+            {"id": mark.id, "points": mark.points, "max_points": mark.max_points, "waits": mark.waits}
+            for mark in one.criteria
+        ],
+    }
+
+
+def print_demo(result: Demo, console: Console) -> None:
+    """Print the marks of the demo class, student by criterion, and where to look further."""
+    for level in result.levels():
+        submissions = [one for one in result.submissions if one.level == level]
+        table = Table(title=_say("demo.title", level=level, wait=WAIT), title_justify="left", box=None, padding=(0, 1))
+        table.add_column(_say("demo.student"))
+        for mark in submissions[0].criteria:
+            table.add_column(mark.id.removeprefix(f"{level}-").replace("-", " "), justify="right")
+        table.add_column(_say("demo.score"), justify="right")
+        for one in submissions:
+            total = f"{one.score:g}/{one.max_score:g}"
+            table.add_row(one.student, *(_cell(mark) for mark in one.criteria), total)
+        console.print(table)
+        console.print()
+    unread = [one for one in result.submissions if one.problem is not None]
+    if unread:
+        console.print(_say("demo.unread"))
+        for one in unread:
+            console.print(f"  {one.student} ({one.level}): {say(one.problem) if one.problem else ''}", markup=False)
+        console.print()
+    classroom = result.folder / "classroom"
+    for key, path in (("demo.pages", classroom / "feedback"), ("demo.gradebook", classroom / "gradebook.db")):
+        console.print(_say(key, path=path), markup=False, soft_wrap=True)
+    console.print(_say("demo.done", count=len(result.submissions), seconds=f"{result.seconds:.0f}"))
+
+
+def _cell(mark: Mark) -> str:
+    return WAIT if mark.waits else f"{mark.points:g}/{mark.max_points:g}"
+
+
+def build(check: bool) -> int:
+    """Bring the generated files into step, or with ``check`` only name those that are not; return the exit code."""
+    errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    root = building.find_checkout()
+    if root is None:
+        errors.print(_say("build.checkout"), markup=False)
+        return 2
+    try:
+        if check:
+            found = building.differences(root)
+            for difference in found:
+                errors.print(_say("build.differs", path=difference.path, reason=difference.reason), markup=False)
+            changed = []
+        else:
+            found, changed = [], building.build(root)
+    except Exception as problem:
+        errors.print(_say("build.failed", reason=problem), markup=False)
+        return 2
+    for path in changed:
+        print(_say("build.written", path=path))
+    if not found and not changed:
+        print(_say("build.same"))
+    return 1 if found else 0

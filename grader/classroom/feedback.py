@@ -1,0 +1,123 @@
+"""The feedback page: each criterion with its verdict, then the learner's code. No script, nothing fetched."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+from nbconvert.exporters import Exporter
+from nbgrader.preprocessors import GetGrades
+from nbgrader.utils import is_grade, is_solution
+from traitlets import default
+
+from grader.criteria import criteria
+from grader.words import catalogue, language, say
+
+words = catalogue("classroom/words.toml")
+
+
+class FeedbackGrades(GetGrades):  # type: ignore[misc]
+    """nbgrader's grades for the page, and which of them still wait for a person."""
+
+    def _get_score(self, cell: Any, resources: Any) -> None:
+        super()._get_score(cell, resources)
+        grade = self.gradebook.find_grade(
+            cell.metadata.nbgrader.grade_id, self.notebook_id, self.assignment_id, self.student_id
+        )
+        cell.metadata.nbgrader["waits"] = bool(grade.needs_manual_grade)
+        cell.metadata.nbgrader["by_person"] = grade.manual_score is not None
+
+
+class FeedbackPage(Exporter):  # type: ignore[misc]
+    """Write the page of one graded notebook with a template of our own, every text escaped."""
+
+    output_mimetype = "text/html"
+
+    @default("file_extension")
+    def _file_extension_default(self) -> str:
+        return ".html"
+
+    def from_notebook_node(self, nb: Any, resources: Any = None, **kw: Any) -> tuple[str, Any]:
+        """Return the page as text."""
+        nb, resources = super().from_notebook_node(nb, resources=resources, **kw)
+        return page(nb, resources["nbgrader"]), resources
+
+
+def page(nb: Any, about: Any) -> str:
+    """Return the feedback page of a graded notebook; ``about`` holds its score and names."""
+    graded = [cell for cell in nb.cells if is_grade(cell)]
+    waiting = sum(float(cell.metadata.nbgrader.points) for cell in graded if cell.metadata.nbgrader.get("waits"))
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["say"] = lambda key, **values: say(words(key, **values))
+    return environment.get_template("feedback.html.j2").render(
+        language={"en": "en", "zh": "zh-Hans"}[language()],
+        notebook=about["notebook"],
+        student=about["student"],
+        score=float(about["score"] or 0),
+        most=float(about["max_score"] or 0),
+        late=float(about.get("late_penalty") or 0),
+        waiting=waiting,
+        criteria=[_criterion(cell) for cell in graded if not is_solution(cell)],
+        code=[_code(cell) for cell in nb.cells if _learners_code(cell)],
+        style=_code_style(),
+    )
+
+
+def _criterion(cell: Any) -> dict[str, Any]:
+    marks = cell.metadata.nbgrader
+    known = criteria().get(marks.grade_id)
+    return {
+        "id": marks.grade_id,
+        "statement": say(known.statement) if known else "",
+        "score": float(marks.get("score") or 0),
+        "most": float(marks.points),
+        "waits": bool(marks.get("waits")),
+        "by_person": bool(marks.get("by_person")),
+        "verdict": _verdict(cell),
+    }
+
+
+def _verdict(cell: Any) -> Markup:
+    """Return what the judge wrote into the cell; of other graded cells, their plain text, escaped."""
+    judged = "crash_course" in cell.metadata
+    blocks = []
+    for output in cell.get("outputs", []):
+        data = output.get("data", {})
+        if judged and output.output_type == "display_data":
+            blocks.append(Markup(data.get("text/html", "")))
+        elif not judged:
+            text = data.get("text/plain") or output.get("text") or "\n".join(output.get("traceback", []))
+            blocks.append(Markup("<pre>{}</pre>").format(re.sub(r"\x1b\[[0-9;]*m", "", str(text))))
+    return Markup("").join(blocks)
+
+
+def _learners_code(cell: Any) -> bool:
+    if cell.cell_type != "code" or (is_grade(cell) and not is_solution(cell)):
+        return False
+    return not cell.metadata.get("nbgrader", {}).get("locked") and bool(cell.source.strip())
+
+
+def _code(cell: Any) -> dict[str, Any]:
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import PythonLexer
+
+    marks = cell.metadata.get("nbgrader", {})
+    return {
+        "id": cell.get("id", ""),
+        "answer": bool(marks.get("solution")),
+        "comment": marks.get("comment") or "",
+        "html": Markup(highlight(cell.source, PythonLexer(), HtmlFormatter(linenos="inline"))),
+    }
+
+
+def _code_style() -> Markup:
+    from pygments.formatters import HtmlFormatter
+
+    return Markup(HtmlFormatter(style="friendly").get_style_defs(".highlight"))

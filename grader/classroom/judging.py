@@ -1,0 +1,241 @@
+"""Autograding by the judge: one verdict for each criterion cell, then exactly its points in the gradebook.
+
+No cell is executed here. The judge runs the learner's code in a worker of its own and sends back verdicts, which are
+written into the criterion cells so that nbgrader's ``determine_grade`` reads the judge's points and nothing else.
+"""
+
+import html
+import math
+from typing import Any
+
+import nbformat
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import Execute, NbGraderPreprocessor, SaveAutoGrades
+from nbgrader.utils import is_grade, is_solution
+
+from grader.criteria import criteria
+from grader.verdict import Text, Verdict
+from grader.words import LANGUAGES, catalogue, language, say
+
+words = catalogue("classroom/words.toml")
+
+
+class JudgeCriteria(NbGraderPreprocessor):  # type: ignore[misc]
+    """Judge a notebook once and write each verdict into its criterion cell."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Fill the criterion cells; run a kernel only for graded cells that are no criterion."""
+        graded = [cell for cell in nb.cells if is_grade(cell) and not is_solution(cell)]
+        mine = [cell for cell in graded if cell.metadata.nbgrader.grade_id in criteria()]
+        if len(mine) < len(graded) and "unreadable" not in nb.metadata.get("crash_course", {}):
+            nb, resources = Execute(parent=self.parent).preprocess(nb, resources)
+            mine = [cell for cell in nb.cells if cell.get("id") in {cell.id for cell in mine}]
+        verdicts = self._verdicts(nb, mine, resources["nbgrader"])
+        flags = set(nb.metadata.get("crash_course", {}).get("flags", []))
+        for cell in mine:
+            verdict = verdicts[cell.metadata.nbgrader.grade_id]
+            flags.update(verdict.flags)
+            write_verdict(cell, verdict)
+        note = dict(nb.metadata.get("crash_course", {}))
+        note["flags"] = sorted(flags)
+        nb.metadata["crash_course"] = nbformat.from_dict(note)
+        return nb, resources
+
+    def _verdicts(self, nb: Any, cells: list[Any], where: Any) -> dict[str, Verdict]:
+        """Return a verdict that can be graded for every cell."""
+        note = nb.metadata.get("crash_course", {})
+        most = {cell.metadata.nbgrader.grade_id: float(cell.metadata.nbgrader.points) for cell in cells}
+        if "unreadable" in note:
+            sentence = words("wait.unreadable", why=Text(**note["unreadable"]))
+            return {name: _waits(name, points, sentence) for name, points in most.items()}
+        found: dict[str, Verdict] = {}
+        missing = words("wait.silent")
+        try:
+            from grader.answers.judge import judge_notebook
+
+            for exercise in dict.fromkeys(criteria()[name].exercise for name in most):
+                for verdict in judge_notebook(nb, exercise=exercise, student_id=where["student"]):
+                    found[verdict.criterion] = verdict
+        except Exception as problem:
+            self.log.exception("the judge failed on %s", where["student"])
+            missing = words("wait.failed", reason=type(problem).__name__)
+        result = {}
+        for name, points in most.items():
+            verdict = gradable(found.get(name) or _waits(name, points, missing), points)
+            if name in note.get("missing_checks", []):
+                sentence = words("check.deleted")
+                verdict = Verdict(criterion=name, met=False, points=0.0, max_points=points, message=sentence)
+            elif "problem" in note:
+                verdict = _referred(verdict, Text(**note["problem"]))
+            result[name] = verdict
+        return result
+
+
+def _waits(name: str, most: float, message: Text) -> Verdict:
+    return Verdict(criterion=name, met=None, points=0.0, max_points=most, message=message)
+
+
+def _referred(verdict: Verdict, why: Text) -> Verdict:
+    """Return the verdict as a suggestion to the person who decides because of ``why``."""
+    lead = words("wait.problem", why=why)
+    return Verdict(
+        criterion=verdict.criterion,
+        met=None,
+        points=0.0,
+        max_points=verdict.max_points,
+        message=Text(en=f"{lead.en} {verdict.message.en}", zh=f"{lead.zh}{verdict.message.zh}"),
+        picture=verdict.picture,
+        picture_text=verdict.picture_text,
+        suggested=verdict.points if verdict.met is not None else verdict.suggested,
+        flags=verdict.flags,
+    )
+
+
+def gradable(verdict: Verdict, most: float) -> Verdict:
+    """Return ``verdict`` when its points make sense for a cell worth ``most``; else let a person decide."""
+    points = verdict.points
+    if verdict.met is None:
+        return verdict
+    fits = math.isfinite(points) and 0 <= points <= most and (points == most or not verdict.met)
+    if fits:
+        return verdict
+    return _waits(verdict.criterion, most, words("wait.failed", reason=f"{points} / {most:g}"))
+
+
+def write_verdict(cell: Any, verdict: Verdict) -> None:
+    """Write a verdict into its cell: what people see, and the points as nbgrader's partial credit."""
+    most = float(cell.metadata.nbgrader.points)
+    cell.outputs = [
+        nbformat.v4.new_output(
+            "display_data", data={"text/html": verdict_html(verdict), "text/plain": verdict_text(verdict)}
+        )
+    ]
+    if verdict.met is not None:
+        cell.outputs.append(
+            nbformat.v4.new_output(
+                "execute_result",
+                data={
+                    "text/plain": repr(float(verdict.points)),
+                    "text/html": html.escape(say(words("points", points=f"{verdict.points:g}", most=f"{most:g}"))),
+                },
+                execution_count=1,
+            )
+        )
+    cell.execution_count = 1
+    cell.metadata["crash_course"] = nbformat.from_dict(
+        {
+            "met": verdict.met,
+            "points": float(verdict.points),
+            "suggested": verdict.suggested,
+            "message": {"en": verdict.message.en, "zh": verdict.message.zh},
+        }
+    )
+
+
+def status(verdict: Verdict) -> Text:
+    """Return the verdict in two or three words."""
+    if verdict.met is None:
+        return words("status.waits")
+    if verdict.met:
+        return words("status.met")
+    return words("status.partly" if verdict.points > 0 else "status.not")
+
+
+def _parts(verdict: Verdict) -> list[Text]:
+    """Return heading, message and remarks of a verdict, each one paragraph."""
+    most = f"{verdict.max_points:g}"
+    head = status(verdict)
+    if verdict.met is not None:
+        score = words("points", points=f"{verdict.points:g}", most=most)
+        head = Text(en=f"{head.en}: {score.en}", zh=f"{head.zh}：{score.zh}")
+    parts = [head, verdict.message]
+    if verdict.met is None and verdict.suggested is not None:
+        parts.append(words("suggested", points=f"{verdict.suggested:g}", most=most))
+    if verdict.advice is not None:
+        parts.append(words("advice", advice=verdict.advice))
+    return parts
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """Return the verdict as plain text in the course's language."""
+    lines = [say(part) for part in _parts(verdict)]
+    lines[0] = f"{verdict.criterion}: {lines[0]}"
+    return "\n".join([*lines, *([verdict.picture_text] if verdict.picture_text else [])])
+
+
+def verdict_html(verdict: Verdict) -> str:
+    """Return the verdict as an HTML fragment: the course's language in full, the other one folded away."""
+    first = language()
+    other = next(lang for lang in LANGUAGES if lang != first)
+    blocks = {
+        lang: "".join(
+            f"<p>{'<b>' if number == 0 else ''}{html.escape(say(part, lang))}{'</b>' if number == 0 else ''}</p>"
+            for number, part in enumerate(_parts(verdict))
+        )
+        for lang in (first, other)
+    }
+    tags = {"en": "en", "zh": "zh-Hans"}
+    names = {"en": "English", "zh": "中文"}
+    return (
+        f'<div class="crash-course-verdict"><div lang="{tags[first]}">{blocks[first]}</div>{verdict.picture or ""}'
+        f'<details lang="{tags[other]}"><summary>{names[other]}</summary>{blocks[other]}</details></div>'
+    )
+
+
+class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
+    """nbgrader's own step into the gradebook; a verdict that waits goes to its manual queue.
+
+    The suggested marks of the criteria that wait become the automatic comment on their answer cell, where a grader
+    finds them and writes over them.
+    """
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Collect the suggestions, then save cell by cell."""
+        self.suggestions: dict[str, list[str]] = {}
+        for cell in nb.cells:
+            if _waiting(cell):
+                name = cell.metadata.nbgrader.grade_id
+                note = cell.metadata.crash_course
+                self.suggestions.setdefault(criteria()[name].cell, []).append(_suggestion(name, cell, note))
+        nb, resources = super().preprocess(nb, resources)
+        return nb, resources
+
+    def _add_score(self, cell: Any, resources: Any) -> None:
+        super()._add_score(cell, resources)
+        if _waiting(cell):
+            grade = self._find(self.gradebook.find_grade, cell)
+            grade.auto_score = None
+            grade.needs_manual_grade = True
+            self.gradebook.db.commit()
+
+    def _add_comment(self, cell: Any, resources: Any) -> None:
+        super()._add_comment(cell, resources)
+        lines = self.suggestions.get(cell.metadata.nbgrader.grade_id)
+        comment = self._find(self.gradebook.find_comment, cell)
+        if lines and comment.auto_comment is None:
+            comment.auto_comment = "\n\n".join(lines)
+            self.gradebook.db.commit()
+
+    def _find(self, find: Any, cell: Any) -> Any:
+        return find(cell.metadata.nbgrader.grade_id, self.notebook_id, self.assignment_id, self.student_id)
+
+
+def _waiting(cell: Any) -> bool:
+    note = cell.metadata.get("crash_course")
+    return note is not None and is_grade(cell) and not is_solution(cell) and note.get("met", False) is None
+
+
+def _suggestion(name: str, cell: Any, note: Any) -> str:
+    parts = [f"{name}: {say(words('status.waits'))}."]
+    if note.get("suggested") is not None:
+        points = float(cell.metadata.nbgrader.points)
+        parts.append(say(words("suggested", points=f"{note['suggested']:g}", most=f"{points:g}")))
+    return " ".join(parts)
+
+
+def waiting_grades(gradebook: Gradebook, level: str, student: str) -> set[str]:
+    """Return the names of the cells of one submission that wait for a person."""
+    submission = gradebook.find_submission(level, student)
+    return {
+        grade.cell.name for notebook in submission.notebooks for grade in notebook.grades if grade.needs_manual_grade
+    }

@@ -1,0 +1,329 @@
+"""What a learner handed in, made safe to grade: anything at all comes in, a well-formed notebook goes out.
+
+Of a submitted notebook only the cells' kind, id, source and grade_id are believed. Everything else (points, tags,
+locks, outputs, the text of check cells) comes from the gradebook, where nbgrader keeps the course's own cells.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbconvert.exporters import NotebookExporter
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from grader.verdict import Text
+from grader.words import catalogue
+
+words = catalogue("classroom/words.toml")
+
+LARGEST = 20_000_000
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_CHECK = re.compile(r"^\s*check\(\s*['\"]([A-Za-z0-9_-]+)['\"]", re.MULTILINE)
+
+
+class Unreadable(Exception):
+    """The file can't be taken as a notebook; ``text`` says why, to the learner and the instructor."""
+
+    def __init__(self, key: str, **values: object) -> None:
+        self.text = words(f"unreadable.{key}", **values)
+        super().__init__(self.text.en)
+
+
+def read_notebook(path: Path) -> Any:
+    """Return the notebook in ``path``, built anew from what can be believed of it.
+
+    Raises:
+        Unreadable: when the file is not a notebook that can be graded.
+    """
+    notebook = nbformat.v4.new_notebook()
+    used: set[str] = set()
+    for number, raw in enumerate(_raw_cells(_load(path)), start=1):
+        notebook.cells.append(_clean_cell(raw, number, used))
+    if not notebook.cells:
+        raise Unreadable("none")
+    return notebook
+
+
+def _load(path: Path) -> dict[str, Any]:
+    if path.is_symlink() or not path.is_file():
+        raise Unreadable("link")
+    size = path.stat().st_size
+    if size == 0:
+        raise Unreadable("empty")
+    if size > LARGEST:
+        raise Unreadable("large", size=f"{size:,}", limit=f"{LARGEST:,}")
+    try:
+        data = json.loads(path.read_bytes().decode("utf-8-sig"))
+    except UnicodeDecodeError as problem:
+        raise Unreadable("bytes", place=problem.start + 1) from None
+    except json.JSONDecodeError as problem:
+        raise Unreadable("json", line=problem.lineno, column=problem.colno) from None
+    except (RecursionError, ValueError):
+        raise Unreadable("depth") from None
+    if not isinstance(data, dict):
+        raise Unreadable("object")
+    return data
+
+
+def _raw_cells(data: dict[str, Any]) -> list[Any]:
+    version = data.get("nbformat")
+    if type(version) is not int:
+        raise Unreadable("format")
+    if version > 4:
+        raise Unreadable("newer", version=version)
+    if version < 4:
+        try:
+            data = nbformat.convert(nbformat.from_dict(data), 4)
+        except Exception:
+            raise Unreadable("older", version=version) from None
+    cells = data.get("cells")
+    if not isinstance(cells, list):
+        raise Unreadable("list")
+    return cells
+
+
+def _clean_cell(raw: Any, number: int, used: set[str]) -> Any:
+    kind = raw.get("cell_type") if isinstance(raw, dict) else None
+    source = raw.get("source") if isinstance(raw, dict) else None
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        source = "".join(source)
+    if kind not in ("code", "markdown", "raw") or not isinstance(source, str):
+        raise Unreadable("cell", number=number)
+    source = source.encode("utf-8", "replace").decode("utf-8")
+    cell = {
+        "code": nbformat.v4.new_code_cell,
+        "markdown": nbformat.v4.new_markdown_cell,
+        "raw": nbformat.v4.new_raw_cell,
+    }[kind](source)
+    name = raw.get("id")
+    if not isinstance(name, str) or not _ID.fullmatch(name) or name in used:
+        name = next(wanted for wanted in _names(number) if wanted not in used)
+    used.add(name)
+    cell.id = name
+    metadata = raw.get("metadata")
+    marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    grade_id = marks.get("grade_id") if isinstance(marks, dict) else None
+    if isinstance(grade_id, str) and _ID.fullmatch(grade_id):
+        cell.metadata["nbgrader"] = nbformat.from_dict({"grade_id": grade_id})
+    return cell
+
+
+def _names(number: int) -> Iterator[str]:
+    yield f"cell-{number:02d}"
+    again = 1
+    while True:
+        again += 1
+        yield f"cell-{number:02d}-{again}"
+
+
+@dataclass(frozen=True)
+class CourseCell:
+    """One cell of the course's own that the gradebook keeps."""
+
+    name: str
+    kind: str
+    source: str
+    locked: bool
+    solution: bool
+    points: float | None
+    checksum: str | None
+
+    def marks(self) -> Any:
+        """Return nbgrader's metadata of the cell, as the release had it."""
+        marks: dict[str, Any] = {
+            "schema_version": 3,
+            "grade_id": self.name,
+            "grade": self.points is not None,
+            "solution": self.solution,
+            "locked": self.locked,
+            "task": False,
+            "cell_type": self.kind,
+        }
+        if self.points is not None:
+            marks["points"] = self.points
+        if self.checksum is not None:
+            marks["checksum"] = self.checksum
+        return nbformat.from_dict(marks)
+
+
+@dataclass
+class Restored:
+    """A submission with the course's cells in place, and what had to be done for it."""
+
+    notebook: Any
+    missing_checks: list[str] = field(default_factory=list)
+    missing_answers: list[str] = field(default_factory=list)
+    repeated_answers: list[str] = field(default_factory=list)
+    flags: list[str] = field(default_factory=list)
+
+    def problem(self) -> Text | None:
+        """Say why a person has to look at the submission, or return None."""
+        if self.missing_answers:
+            return words("problem.missing", names=", ".join(self.missing_answers))
+        if self.repeated_answers:
+            return words("problem.repeated", names=", ".join(self.repeated_answers))
+        return None
+
+
+def restore(notebook: Any, course: list[CourseCell]) -> Restored:
+    """Put the course's cells back into ``notebook``, in place, and say what was missing or repeated."""
+    by_name = {cell.name: cell for cell in course}
+    result = Restored(notebook)
+    places = _recognise(notebook, by_name)
+    for index, cell in enumerate(notebook.cells):
+        cell.metadata.pop("nbgrader", None)
+        name = next((name for name, found in places.items() if index in found), None)
+        if name is None:
+            continue
+        mine, found = by_name[name], places[name]
+        kept = found[-1] if mine.solution else found[0]
+        if index != kept:
+            result.flags.append(f"repeated cell {name}")
+            if mine.solution and name not in result.repeated_answers:
+                result.repeated_answers.append(name)
+            continue
+        if not mine.solution and cell.source != mine.source:
+            result.flags.append(f"changed cell {name}")
+        _become(cell, mine)
+    # An id belongs to the course's cell of that name, so that a copy can't take it.
+    for cell in notebook.cells:
+        if cell.id in by_name and cell.metadata.get("nbgrader", {}).get("grade_id") != cell.id:
+            cell.id = f"copy-of-{cell.id}"[:64]
+    _unique_ids(notebook)
+    before: str | None = None
+    for mine in course:
+        if mine.name not in places:
+            _insert(notebook, mine, before)
+            result.flags.append(f"missing cell {mine.name}")
+            if mine.solution:
+                result.missing_answers.append(mine.name)
+            elif mine.points is not None:
+                result.missing_checks.append(mine.name)
+        before = mine.name
+    return result
+
+
+def _recognise(notebook: Any, by_name: dict[str, CourseCell]) -> dict[str, list[int]]:
+    """Return where each of the course's cells stands: by grade_id, else by cell id, else by its check call."""
+    places: dict[str, list[int]] = {}
+    rest = []
+    for index, cell in enumerate(notebook.cells):
+        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if name in by_name:
+            places.setdefault(name, []).append(index)
+        else:
+            rest.append(index)
+    for index in list(rest):
+        name = notebook.cells[index].id
+        if name in by_name and name not in places:
+            places[name] = [index]
+            rest.remove(index)
+    for index in rest:
+        call = _CHECK.search(notebook.cells[index].source)
+        if call and call[1] in by_name and call[1] not in places and not by_name[call[1]].solution:
+            places[call[1]] = [index]
+    return places
+
+
+def _become(cell: Any, mine: CourseCell) -> None:
+    if cell.cell_type != mine.kind:
+        cell.cell_type = mine.kind
+        for name in ("outputs", "execution_count"):
+            cell.pop(name, None)
+        if mine.kind == "code":
+            cell.outputs, cell.execution_count = [], None
+    if not mine.solution:
+        cell.source = mine.source
+    cell.metadata["nbgrader"] = mine.marks()
+    cell.metadata["deletable"] = False
+    if mine.locked:
+        cell.metadata["editable"] = False
+
+
+def _unique_ids(notebook: Any) -> None:
+    # First the course's cells take their own names, then no two others share one.
+    used = set()
+    for cell in notebook.cells:
+        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if name:
+            cell.id = name
+            used.add(name)
+    for number, cell in enumerate(notebook.cells, start=1):
+        if "nbgrader" not in cell.metadata:
+            if cell.id in used:
+                cell.id = next(wanted for wanted in _names(number) if wanted not in used)
+            used.add(cell.id)
+
+
+def _insert(notebook: Any, mine: CourseCell, after: str | None) -> None:
+    # An answer cell comes back empty: its starting code would run after what the learner wrote elsewhere.
+    source = "# This answer cell was missing." if mine.solution and mine.kind == "code" else mine.source
+    new = {"code": nbformat.v4.new_code_cell, "markdown": nbformat.v4.new_markdown_cell, "raw": nbformat.v4.new_raw_cell}
+    cell = new[mine.kind](source, id=mine.name)
+    _become(cell, mine)
+    where = next((i + 1 for i, other in enumerate(notebook.cells) if other.id == after), 0)
+    notebook.cells.insert(where, cell)
+
+
+class SubmissionReader(NotebookExporter):  # type: ignore[misc]
+    """nbgrader's way into a submission: a file that is no notebook becomes an empty one that says so."""
+
+    def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> tuple[Any, Any]:
+        """Read a submission, whatever it is; in nbgrader's second pass, read what the first one wrote."""
+        if not getattr(self.parent, "_sanitizing", True):
+            return tuple(super().from_filename(filename, resources=resources, **kw))  # type: ignore[return-value]
+        try:
+            notebook = read_notebook(Path(filename))
+        except Unreadable as problem:
+            notebook = nbformat.v4.new_notebook()
+            notebook.metadata["crash_course"] = nbformat.from_dict(
+                {"unreadable": {"en": problem.text.en, "zh": problem.text.zh}}
+            )
+        return tuple(self.from_notebook_node(notebook, resources=resources, **kw))  # type: ignore[return-value]
+
+
+class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
+    """The first preprocessor of a submission: the course's own cells come from the gradebook."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Restore the notebook and note in its metadata what a person should know."""
+        where = resources["nbgrader"]
+        with Gradebook(where["db_url"]) as gradebook:
+            course = course_cells(gradebook.find_notebook(where["notebook"], where["assignment"]))
+        note = dict(nb.metadata.get("crash_course", {}))
+        restored = restore(nb, course)
+        if "unreadable" in note:
+            note["flags"] = ["unreadable"]
+        else:
+            problem = restored.problem()
+            if problem is not None:
+                note["problem"] = {"en": problem.en, "zh": problem.zh}
+            note["missing_checks"] = restored.missing_checks
+            note["flags"] = sorted(set(restored.flags))
+            for flag in note["flags"]:
+                self.log.warning("%s: %s", where["student"], flag)
+        nb.metadata["crash_course"] = nbformat.from_dict(note)
+        return nb, resources
+
+
+def course_cells(notebook: Any) -> list[CourseCell]:
+    """Return the cells that the gradebook keeps of ``notebook``, in their order."""
+    points = {cell.name: float(cell.max_score) for cell in notebook.grade_cells}
+    answers = {cell.name for cell in notebook.solution_cells}
+    return [
+        CourseCell(
+            name=cell.name,
+            kind=cell.cell_type,
+            source=cell.source,
+            locked=bool(cell.locked),
+            solution=cell.name in answers,
+            points=points.get(cell.name),
+            checksum=cell.checksum,
+        )
+        for cell in notebook.source_cells
+    ]
