@@ -1,6 +1,7 @@
 """From the text sources to the notebooks, and from the solved notebooks to the release.
 
-People edit the MyST Markdown sources. The notebooks beside them, and everything in ``exercises/``, are made here.
+People edit the MyST Markdown sources. The notebooks beside them, and everything in ``exercises/``, are made
+here.
 """
 
 import re
@@ -105,7 +106,8 @@ def release_files(root: Path, solved: dict[str, str]) -> dict[str, bytes]:
 def made_files(root: Path) -> dict[str, bytes]:
     """Return every generated file of the checkout, by its path, as it ought to be now."""
     notebooks = {
-        source.with_suffix(".ipynb").relative_to(root).as_posix(): notebook_text(source) for source in sources(root)
+        source.with_suffix(".ipynb").relative_to(root).as_posix(): notebook_text(source)
+        for source in sources(root)
     }
     made = {path: text.encode("utf-8") for path, text in notebooks.items()}
     made.update(release_files(root, notebooks))

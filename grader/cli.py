@@ -1,5 +1,34 @@
 """The command ``crash-course``."""
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
 main = typer.Typer(no_args_is_help=True)
+
+
+@main.callback()
+def crash_course() -> None:
+    """Crash Course: how a long-running agent survives a crash, in notebooks that grade themselves."""
+
+
+@main.command()
+def demo(
+    keep: Annotated[Path | None, typer.Option(help="Put the demo's course into this new folder.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the marks as JSON.")] = False,
+) -> None:
+    """Grade a small class through nbgrader, from nothing to feedback pages."""
+    from grader.classroom import commands
+
+    raise typer.Exit(commands.demo(keep, json))
+
+
+@main.command()
+def build(
+    check: Annotated[bool, typer.Option("--check", help="Change nothing; name what is out of step.")] = False,
+) -> None:
+    """Make the notebooks from their text sources, and the release from the notebooks."""
+    from grader.classroom import commands
+
+    raise typer.Exit(commands.build(check))

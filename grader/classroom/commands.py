@@ -88,7 +88,9 @@ def print_demo(result: Demo, console: Console) -> None:
     """Print the marks of the demo class, student by criterion, and where to look further."""
     for level in result.levels():
         submissions = [one for one in result.submissions if one.level == level]
-        table = Table(title=_say("demo.title", level=level, wait=WAIT), title_justify="left", box=None, padding=(0, 1))
+        table = Table(
+            title=_say("demo.title", level=level, wait=WAIT), title_justify="left", box=None, padding=(0, 1)
+        )
         table.add_column(_say("demo.student"))
         for mark in submissions[0].criteria:
             table.add_column(mark.id.removeprefix(f"{level}-").replace("-", " "), justify="right")
@@ -102,7 +104,8 @@ def print_demo(result: Demo, console: Console) -> None:
     if unread:
         console.print(_say("demo.unread"))
         for one in unread:
-            console.print(f"  {one.student} ({one.level}): {say(one.problem) if one.problem else ''}", markup=False)
+            why = say(one.problem) if one.problem else ""
+            console.print(f"  {one.student} ({one.level}): {why}", markup=False)
         console.print()
     classroom = result.folder / "classroom"
     for key, path in (("demo.pages", classroom / "feedback"), ("demo.gradebook", classroom / "gradebook.db")):
@@ -115,7 +118,10 @@ def _cell(mark: Mark) -> str:
 
 
 def build(check: bool) -> int:
-    """Bring the generated files into step, or with ``check`` only name those that are not; return the exit code."""
+    """Bring the generated files into step, or with ``check`` only name those that are not.
+
+    Returns the exit code.
+    """
     errors = Console(stderr=True, soft_wrap=True, highlight=False)
     root = building.find_checkout()
     if root is None:
@@ -125,7 +131,9 @@ def build(check: bool) -> int:
         if check:
             found = building.differences(root)
             for difference in found:
-                errors.print(_say("build.differs", path=difference.path, reason=difference.reason), markup=False)
+                errors.print(
+                    _say("build.differs", path=difference.path, reason=difference.reason), markup=False
+                )
             changed = []
         else:
             found, changed = [], building.build(root)

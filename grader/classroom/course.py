@@ -1,5 +1,8 @@
 """A course folder, worked by nbgrader's own API with the folder's own configuration."""
 
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,22 +24,35 @@ class Course:
 
     def generate_assignment(self, level: str) -> None:
         """Make the release of ``level`` and enter it into the gradebook."""
-        self._run(self.api.generate_assignment(level))
+        _run(self.api.generate_assignment, level)
 
     def autograde(self, level: str, student: str) -> None:
         """Grade one submission into the gradebook."""
-        self._run(self.api.autograde(level, student))
+        _run(self.api.autograde, level, student)
 
     def generate_feedback(self, level: str, student: str) -> None:
         """Write the feedback page of one graded submission."""
-        self._run(self.api.generate_feedback(level, student))
+        _run(self.api.generate_feedback, level, student)
 
-    def gradebook(self) -> Any:
-        """Return nbgrader's gradebook, to be used in a ``with`` statement."""
-        return self.api.gradebook
+    @contextmanager
+    def gradebook(self) -> Iterator[Any]:
+        """Open nbgrader's gradebook for the length of a ``with`` statement."""
+        with _quiet(), self.api.gradebook as gradebook:
+            yield gradebook
 
-    @staticmethod
-    def _run(result: dict[str, Any]) -> None:
-        if not result["success"]:
-            lines = (result.get("log") or result.get("error") or "").strip()
-            raise NbgraderFailed(lines)
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep SQLAlchemy's advice to nbgrader's authors off the screen."""
+    from sqlalchemy.exc import SAWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SAWarning)
+        yield
+
+
+def _run(step: Callable[..., dict[str, Any]], *what: str) -> None:
+    with _quiet():
+        result = step(*what)
+    if not result["success"]:
+        raise NbgraderFailed((result.get("log") or result.get("error") or "").strip())

@@ -119,7 +119,9 @@ def run_demo(checkout: Path, folder: Path | None = None, step: Step = lambda don
         if (one.level, one.student) not in failures:
             course.generate_feedback(one.level, one.student)
     with course.gradebook() as gradebook:
-        graded = tuple(_graded(folder, gradebook, one, failures.get((one.level, one.student))) for one in handed)
+        graded = tuple(
+            _graded(folder, gradebook, one, failures.get((one.level, one.student))) for one in handed
+        )
     return Demo(folder, graded, time.monotonic() - begun)
 
 
@@ -147,8 +149,14 @@ def hand_in(folder: Path, one: Handed) -> Path:
     for cell in notebook["cells"]:
         if cell["id"] == one.entry.get("extra_before"):
             extra = one.entry["extra"].strip("\n")
-            kind = {"cell_type": "code", "id": "extra", "metadata": {}, "outputs": [], "execution_count": None}
-            cells.append({**kind, "source": extra})
+            blank: dict[str, Any] = {
+                "cell_type": "code",
+                "id": "extra",
+                "metadata": {},
+                "outputs": [],
+                "execution_count": None,
+            }
+            cells.append({**blank, "source": extra})
         cells.append({**cell, "source": answers.get(cell["id"], cell["source"])})
     place.write_text(json.dumps({**notebook, "cells": cells}, ensure_ascii=False), encoding="utf-8")
     return place

@@ -12,6 +12,7 @@ from nbgrader.utils import is_grade, is_solution
 from traitlets import default
 
 from grader.criteria import criteria
+from grader.verdict import Text
 from grader.words import catalogue, language, say
 
 words = catalogue("classroom/words.toml")
@@ -19,6 +20,13 @@ words = catalogue("classroom/words.toml")
 
 class FeedbackGrades(GetGrades):  # type: ignore[misc]
     """nbgrader's grades for the page, and which of them still wait for a person."""
+
+    def _get_comment(self, cell: Any, resources: Any) -> None:
+        # Only what a person wrote: the automatic comment holds the judge's suggestions to that person.
+        comment = self.gradebook.find_comment(
+            cell.metadata.nbgrader.grade_id, self.notebook_id, self.assignment_id, self.student_id
+        )
+        cell.metadata.nbgrader["comment"] = comment.manual_comment
 
     def _get_score(self, cell: Any, resources: Any) -> None:
         super()._get_score(cell, resources)
@@ -34,7 +42,7 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
 
     output_mimetype = "text/html"
 
-    @default("file_extension")
+    @default("file_extension")  # type: ignore[untyped-decorator]
     def _file_extension_default(self) -> str:
         return ".html"
 
@@ -47,7 +55,9 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
 def page(nb: Any, about: Any) -> str:
     """Return the feedback page of a graded notebook; ``about`` holds its score and names."""
     graded = [cell for cell in nb.cells if is_grade(cell)]
-    waiting = sum(float(cell.metadata.nbgrader.points) for cell in graded if cell.metadata.nbgrader.get("waits"))
+    waiting = sum(
+        float(cell.metadata.nbgrader.points) for cell in graded if cell.metadata.nbgrader.get("waits")
+    )
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
@@ -64,7 +74,9 @@ def page(nb: Any, about: Any) -> str:
         late=float(about.get("late_penalty") or 0),
         waiting=waiting,
         criteria=[_criterion(cell) for cell in graded if not is_solution(cell)],
-        code=[_code(cell) for cell in nb.cells if _learners_code(cell)],
+        code=sorted(
+            (_code(cell) for cell in nb.cells if _learners_code(cell)), key=lambda code: not code["answer"]
+        ),
         style=_code_style(),
     )
 
@@ -85,13 +97,15 @@ def _criterion(cell: Any) -> dict[str, Any]:
 
 def _verdict(cell: Any) -> Markup:
     """Return what the judge wrote into the cell; of other graded cells, their plain text, escaped."""
-    judged = "crash_course" in cell.metadata
+    judged = cell.metadata.get("crash_course")
+    if judged is not None and judged.met is None and not cell.metadata.nbgrader.get("waits"):
+        return Markup("<p>{}</p>").format(say(Text(**judged.message)))  # a person has decided since
     blocks = []
     for output in cell.get("outputs", []):
         data = output.get("data", {})
-        if judged and output.output_type == "display_data":
+        if judged is not None and output.output_type == "display_data":
             blocks.append(Markup(data.get("text/html", "")))
-        elif not judged:
+        elif judged is None:
             text = data.get("text/plain") or output.get("text") or "\n".join(output.get("traceback", []))
             blocks.append(Markup("<pre>{}</pre>").format(re.sub(r"\x1b\[[0-9;]*m", "", str(text))))
     return Markup("").join(blocks)

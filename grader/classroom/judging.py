@@ -1,7 +1,8 @@
 """Autograding by the judge: one verdict for each criterion cell, then exactly its points in the gradebook.
 
-No cell is executed here. The judge runs the learner's code in a worker of its own and sends back verdicts, which are
-written into the criterion cells so that nbgrader's ``determine_grade`` reads the judge's points and nothing else.
+No cell is executed here. The judge runs the learner's code in a worker of its own and sends back verdicts.
+They are written into the criterion cells so that nbgrader's ``determine_grade`` reads the judge's points and
+nothing else.
 """
 
 import html
@@ -9,7 +10,6 @@ import math
 from typing import Any
 
 import nbformat
-from nbgrader.api import Gradebook
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import is_grade, is_solution
 
@@ -116,7 +116,9 @@ def write_verdict(cell: Any, verdict: Verdict) -> None:
                 "execute_result",
                 data={
                     "text/plain": repr(float(verdict.points)),
-                    "text/html": html.escape(say(words("points", points=f"{verdict.points:g}", most=f"{most:g}"))),
+                    "text/html": html.escape(
+                        say(words("points", points=f"{verdict.points:g}", most=f"{most:g}"))
+                    ),
                 },
                 execution_count=1,
             )
@@ -168,16 +170,14 @@ def verdict_html(verdict: Verdict) -> str:
     first = language()
     other = next(lang for lang in LANGUAGES if lang != first)
     blocks = {
-        lang: "".join(
-            f"<p>{'<b>' if number == 0 else ''}{html.escape(say(part, lang))}{'</b>' if number == 0 else ''}</p>"
-            for number, part in enumerate(_parts(verdict))
-        )
-        for lang in (first, other)
+        lang: "".join(f"<p>{html.escape(say(part, lang))}</p>" for part in _parts(verdict))
+        for lang in LANGUAGES
     }
     tags = {"en": "en", "zh": "zh-Hans"}
     names = {"en": "English", "zh": "中文"}
     return (
-        f'<div class="crash-course-verdict"><div lang="{tags[first]}">{blocks[first]}</div>{verdict.picture or ""}'
+        f'<div class="crash-course-verdict"><div lang="{tags[first]}">{blocks[first]}</div>'
+        f"{verdict.picture or ''}"
         f'<details lang="{tags[other]}"><summary>{names[other]}</summary>{blocks[other]}</details></div>'
     )
 
@@ -185,8 +185,8 @@ def verdict_html(verdict: Verdict) -> str:
 class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
     """nbgrader's own step into the gradebook; a verdict that waits goes to its manual queue.
 
-    The suggested marks of the criteria that wait become the automatic comment on their answer cell, where a grader
-    finds them and writes over them.
+    The suggested marks of the criteria that wait become the automatic comment on their answer cell, where a
+    grader finds them and writes over them.
     """
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
@@ -231,11 +231,3 @@ def _suggestion(name: str, cell: Any, note: Any) -> str:
         points = float(cell.metadata.nbgrader.points)
         parts.append(say(words("suggested", points=f"{note['suggested']:g}", most=f"{points:g}")))
     return " ".join(parts)
-
-
-def waiting_grades(gradebook: Gradebook, level: str, student: str) -> set[str]:
-    """Return the names of the cells of one submission that wait for a person."""
-    submission = gradebook.find_submission(level, student)
-    return {
-        grade.cell.name for notebook in submission.notebooks for grade in notebook.grades if grade.needs_manual_grade
-    }

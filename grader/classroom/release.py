@@ -10,14 +10,16 @@ class StartingPoint(ClearSolutions):  # type: ignore[misc]
     """Give a solution cell the code to start from, where nbgrader would leave an empty stub.
 
     In the source notebook a solution cell says where that code comes from, in its metadata ``crash_course``:
-    ``start`` is the text itself, ``start_from`` the grade_id of another cell that shows it. Neither reaches the
-    release. A solution cell that says nothing is cleared as nbgrader clears it.
+    ``start`` is the text itself, ``start_from`` the grade_id of another cell that shows it. Neither reaches
+    the release. A solution cell that says nothing is cleared as nbgrader clears it.
     """
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Remember the cells that show code to start from, then clear the solutions."""
         self.shown = {
-            cell.metadata.nbgrader.get("grade_id"): cell.source for cell in nb.cells if "nbgrader" in cell.metadata
+            cell.metadata.nbgrader.get("grade_id"): cell.source
+            for cell in nb.cells
+            if "nbgrader" in cell.metadata
         }
         nb, resources = super().preprocess(nb, resources)
         return nb, resources
@@ -26,7 +28,8 @@ class StartingPoint(ClearSolutions):  # type: ignore[misc]
         """Clear one cell, and put its starting point in place."""
         says = cell.metadata.pop("crash_course", None)
         if says is None or not is_solution(cell):
-            return super().preprocess_cell(cell, resources, cell_index)
+            cell, resources = super().preprocess_cell(cell, resources, cell_index)
+            return cell, resources
         if "start_from" in says:
             if says["start_from"] not in self.shown:
                 raise ValueError(f"no cell {says['start_from']!r} to start from")

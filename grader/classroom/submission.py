@@ -1,7 +1,8 @@
 """What a learner handed in, made safe to grade: anything at all comes in, a well-formed notebook goes out.
 
-Of a submitted notebook only the cells' kind, id, source and grade_id are believed. Everything else (points, tags,
-locks, outputs, the text of check cells) comes from the gradebook, where nbgrader keeps the course's own cells.
+Of a submitted notebook only the cells' kind, id, source and grade_id are believed. Everything else (points,
+tags, locks, outputs, the text of check cells) comes from the gradebook, where nbgrader keeps the course's own
+cells.
 """
 
 import json
@@ -22,6 +23,11 @@ from grader.words import catalogue
 words = catalogue("classroom/words.toml")
 
 LARGEST = 20_000_000
+_NEW = {
+    "code": nbformat.v4.new_code_cell,
+    "markdown": nbformat.v4.new_markdown_cell,
+    "raw": nbformat.v4.new_raw_cell,
+}
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _CHECK = re.compile(r"^\s*check\(\s*['\"]([A-Za-z0-9_-]+)['\"]", re.MULTILINE)
 
@@ -92,14 +98,10 @@ def _clean_cell(raw: Any, number: int, used: set[str]) -> Any:
     source = raw.get("source") if isinstance(raw, dict) else None
     if isinstance(source, list) and all(isinstance(line, str) for line in source):
         source = "".join(source)
-    if kind not in ("code", "markdown", "raw") or not isinstance(source, str):
+    if kind not in _NEW or not isinstance(source, str):
         raise Unreadable("cell", number=number)
     source = source.encode("utf-8", "replace").decode("utf-8")
-    cell = {
-        "code": nbformat.v4.new_code_cell,
-        "markdown": nbformat.v4.new_markdown_cell,
-        "raw": nbformat.v4.new_raw_cell,
-    }[kind](source)
+    cell = _NEW[kind](source)
     name = raw.get("id")
     if not isinstance(name, str) or not _ID.fullmatch(name) or name in used:
         name = next(wanted for wanted in _names(number) if wanted not in used)
@@ -209,7 +211,10 @@ def restore(notebook: Any, course: list[CourseCell]) -> Restored:
 
 
 def _recognise(notebook: Any, by_name: dict[str, CourseCell]) -> dict[str, list[int]]:
-    """Return where each of the course's cells stands: by grade_id, else by cell id, else by its check call."""
+    """Return where each of the course's cells stands.
+
+    A cell is known by its grade_id, else by its cell id, else by its check call.
+    """
     places: dict[str, list[int]] = {}
     rest = []
     for index, cell in enumerate(notebook.cells):
@@ -263,8 +268,7 @@ def _unique_ids(notebook: Any) -> None:
 def _insert(notebook: Any, mine: CourseCell, after: str | None) -> None:
     # An answer cell comes back empty: its starting code would run after what the learner wrote elsewhere.
     source = "# This answer cell was missing." if mine.solution and mine.kind == "code" else mine.source
-    new = {"code": nbformat.v4.new_code_cell, "markdown": nbformat.v4.new_markdown_cell, "raw": nbformat.v4.new_raw_cell}
-    cell = new[mine.kind](source, id=mine.name)
+    cell = _NEW[mine.kind](source, id=mine.name)
     _become(cell, mine)
     where = next((i + 1 for i, other in enumerate(notebook.cells) if other.id == after), 0)
     notebook.cells.insert(where, cell)
@@ -276,7 +280,8 @@ class SubmissionReader(NotebookExporter):  # type: ignore[misc]
     def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> tuple[Any, Any]:
         """Read a submission, whatever it is; in nbgrader's second pass, read what the first one wrote."""
         if not getattr(self.parent, "_sanitizing", True):
-            return tuple(super().from_filename(filename, resources=resources, **kw))  # type: ignore[return-value]
+            notebook, resources = super().from_filename(filename, resources=resources, **kw)
+            return notebook, resources
         try:
             notebook = read_notebook(Path(filename))
         except Unreadable as problem:
@@ -284,7 +289,8 @@ class SubmissionReader(NotebookExporter):  # type: ignore[misc]
             notebook.metadata["crash_course"] = nbformat.from_dict(
                 {"unreadable": {"en": problem.text.en, "zh": problem.text.zh}}
             )
-        return tuple(self.from_notebook_node(notebook, resources=resources, **kw))  # type: ignore[return-value]
+        notebook, resources = self.from_notebook_node(notebook, resources=resources, **kw)
+        return notebook, resources
 
 
 class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
