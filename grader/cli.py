@@ -32,3 +32,14 @@ def build(
     from grader.classroom import commands
 
     raise typer.Exit(commands.build(check))
+
+
+@main.command()
+def rubric(
+    file: Annotated[Path, typer.Argument(help="Written answers, one JSON object a line.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the verdicts, one JSON object a line.")] = False,
+) -> None:
+    """Read written answers; with labels, say how well the rubric does and which it misjudges."""
+    from grader.answers.rubric import command
+
+    raise typer.Exit(command.rubric(file, json))

@@ -1,0 +1,96 @@
+"""What a text offers for and against one criterion: a row of plain numbers, each with a name."""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .lexicon import Found, evaluate, rules
+from .shape import disorder
+from .text import CJK
+
+CAUSE = re.compile(
+    r"\b(?:so|hence|therefore|thus|then|because|since|which means|as a result|instead)\b|=>|->|→|⇒|"
+    r"所以|因此|于是|结果|那么?|就|因而|故|自然|从而|只能|只好|便|也就|导致"
+)
+GLUE = re.compile(
+    r"\b(?:the|a|an|is|are|was|were|be|been|it|its|that|this|of|to|and|or|but|not|can|could|will|would|has|have|had|do|"
+    r"does|did|if|when|after|before|so|for|with|from|at|in|on|by|no|there|which|who|what|as|than|he|she|they|we|you|i)\b|"
+    r"[的了在是不没就把被也都还要会能着过这那有和跟与之而其者也矣则为于以未无何]"
+)
+UNITS = re.compile(rf"[a-z]+|\d+|[{CJK}]")
+
+
+def units(text: str) -> int:
+    """Length in words; Chinese characters count one each."""
+    return len(UNITS.findall(text))
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A text read for one criterion."""
+
+    criterion: str
+    found: Found
+    points: tuple[float, ...]
+    """For each point of the criterion: 1 made, 0.5 its words are there, 0 not."""
+    row: Mapping[str, float]
+
+
+def strengths(criterion: str, found: Found) -> tuple[float, ...]:
+    """How far each point of a criterion is made."""
+    return tuple(
+        1.0 if evaluate(point["strong"], found) else 0.5 if evaluate(point["weak"], found) else 0.0
+        for point in rules()[criterion]["point"]
+    )
+
+
+def siblings(criterion: str) -> list[str]:
+    """The other criteria of the same exercise."""
+    exercise = rules()[criterion]["id"].partition("-")[0]
+    return [c for c in rules() if c != criterion and rules()[c]["id"].startswith(exercise)]
+
+
+def own_words(criterion: str) -> list[str]:
+    """The concepts that the criterion's rules speak of."""
+    text = " ".join(p["strong"] + " " + p["weak"] for p in rules()[criterion]["point"])
+    return sorted(set(re.findall(r"[a-z]+", text)) - {"near", "before", "sum", "compare"})
+
+
+def look(criterion: str, found: Found) -> Evidence:
+    """Gather the evidence."""
+    text = found.text
+    own = strengths(criterion, found)
+    others = [strengths(other, found) for other in siblings(criterion)]
+    length = max(1, units(text))
+    words = own_words(criterion)
+    covered = [False] * len(text)
+    for name in [*words, "denial", "fix", "vacuous", *rules()[criterion]["foreign"]]:
+        for start, end in found.spans(name):
+            covered[start:end] = [True] * (end - start)
+    rest = units("".join(" " if c else t for c, t in zip(covered, text, strict=True)))
+    foreign = sum(len(found.spans(name)) for name in rules()[criterion]["foreign"])
+    row = {
+        "least point": min(own),
+        "mean point": sum(own) / len(own),
+        "all points": float(min(own) == 1.0),
+        "own words": sum(found.has(w) for w in words) / len(words),
+        "own mentions": math.log1p(min(14, sum(len(found.spans(w)) for w in words))),
+        "other field": max((sum(o) / len(o) for o in others), default=0.0),
+        "other field whole": max((float(min(o) == 1.0) for o in others), default=0.0),
+        "denial": float(min(2, len(found.spans("denial")))),
+        "fix": float(min(3, len(found.spans("fix")))),
+        "fix share": len(found.spans("fix")) / length,
+        "vacuous share": len(found.spans("vacuous")) / length,
+        "grader": float(min(2, len(found.spans("grader")))),
+        "foreign": float(min(3, foreign)),
+        "unknown": float(min(3, len(found.spans("unknown")))),
+        "cause": float(min(3, len(CAUSE.findall(text)))),
+        "glue share": len(GLUE.findall(text)) / length,
+        "rest": math.log1p(min(rest, 60)),
+        "disorder": max(-0.5, min(0.3, disorder(text))),
+        "numbers": float(min(4, len(re.findall(r"\d+", text)))),
+        "question": float("?" in text),
+        "quote": float('"' in text or "「" in text),
+    }
+    return Evidence(criterion, found, own, row)

@@ -1,0 +1,185 @@
+"""The concepts of points.toml and the small language its rules are written in."""
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from .text import CJK, normalise
+
+NEAR = 48
+"""How far apart two concepts may be to be near each other, in English characters; a Chinese one counts for two."""
+
+
+@cache
+def table() -> dict[str, Any]:
+    """points.toml as it is."""
+    with (Path(__file__).parent / "points.toml").open("rb") as stream:
+        return tomllib.load(stream)
+
+
+@cache
+def concepts() -> dict[str, re.Pattern[str]]:
+    """Every concept as one compiled pattern."""
+    out = {}
+    for name, forms in table()["words"].items():
+        english = "|".join(forms.get("en", ()))
+        chinese = "|".join(forms.get("zh", ())).replace(" ?", " ").replace(" ", " ?")
+        parts = [rf"(?<![a-z0-9])(?:{english})"] if english else []
+        parts += [f"(?:{chinese})"] if chinese else []
+        out[name] = re.compile("|".join(parts))
+    return out
+
+
+@dataclass
+class Found:
+    """A text with what was found in it; concepts are searched when first asked for."""
+
+    text: str
+    _spans: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, text: str) -> "Found":
+        """Find concepts in a text as the learner wrote it."""
+        return cls(normalise(text))
+
+    def spans(self, name: str) -> list[tuple[int, int]]:
+        """Where the concept is said."""
+        if name not in self._spans:
+            self._spans[name] = [
+                m.span() for m in concepts()[name].finditer(self.text) if m.end() > m.start()
+            ]
+        return self._spans[name]
+
+    def has(self, name: str) -> bool:
+        """Whether the concept is said at all."""
+        return bool(self.spans(name))
+
+    def near(self, one: str, other: str, reach: int = NEAR) -> bool:
+        """Whether two concepts are said close together."""
+        for a in self.spans(one):
+            for b in self.spans(other):
+                between = self.text[min(a[1], b[1]) : max(a[0], b[0])]
+                if len(between) + len(re.findall(f"[{CJK}]", between)) <= reach and a != b:
+                    return True
+        return False
+
+    def before(self, one: str, other: str) -> bool:
+        """Whether the first concept is said before the second somewhere."""
+        a, b = self.spans(one), self.spans(other)
+        return bool(a and b and min(s for s, _ in a) < max(s for s, _ in b))
+
+
+# ---------------------------------------------------------------- the language of the rules
+def _numbers(text: str) -> list[int]:
+    out = [int(n) for n in re.findall(r"(?<![\d.:])\d{1,6}(?![\d.:])", text)]
+    for word in re.findall(r"[a-z]+(?:[- ][a-z]+)?", text):
+        out += [n for n in (_english_number(word),) if n is not None]
+    for word in re.findall(r"[零一二三四五六七八九十百两]+", text):
+        out += [n for n in (_chinese_number(word),) if n is not None]
+    return out
+
+
+_UNITS = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+
+
+def _english_number(words: str) -> int | None:
+    tens, _, unit = words.replace("-", " ").partition(" ")
+    if tens in _UNITS:
+        return _UNITS.index(tens)
+    if tens in _TENS:
+        rest = _UNITS.index(unit) if unit in _UNITS[1:10] else 0
+        return 20 + 10 * _TENS.index(tens) + rest
+    return None
+
+
+def _chinese_number(word: str) -> int | None:
+    total, digit = 0, 0
+    for character in word:
+        if character in "十百":
+            total += max(digit, 1) * (10 if character == "十" else 100)
+            digit = 0
+        else:
+            digit = "零一二三四五六七八九".find(character) if character != "两" else 2
+    return total + digit
+
+
+def sum_shown(text: str) -> bool:
+    """Whether the text shows a total of turns: three of its numbers are a, b and a + b, or a, b and 2a - b left over."""
+    numbers = {n for n in _numbers(text) if n > 1}
+    return any(a + b in numbers for a in numbers for b in numbers if a != b and a + b > 4)
+
+
+def comparison_shown(text: str) -> bool:
+    """Whether the text compares two figures, as in ``4k < 150k``."""
+    return bool(re.search(r"\d+ ?[k万w]?\s*(?:<|小于|less than|below)\s*\d", text))
+
+
+def evaluate(rule: str, found: Found) -> bool:
+    """Whether a rule of points.toml holds for a text."""
+    return _holds(_parsed(rule), found)
+
+
+@cache
+def _parsed(rule: str) -> ast.expr:
+    return ast.parse(rule, mode="eval").body
+
+
+def _names(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.BinOp):
+        yield from _names(node.left)
+        yield from _names(node.right)
+
+
+def _holds(node: ast.expr, found: Found) -> bool:
+    if isinstance(node, ast.Name):
+        if node.id == "sum":
+            return sum_shown(found.text)
+        if node.id == "compare":
+            return comparison_shown(found.text)
+        return found.has(node.id)
+    if isinstance(node, ast.BinOp):
+        if isinstance(node.op, ast.BitAnd):
+            return _holds(node.left, found) and _holds(node.right, found)
+        return _holds(node.left, found) or _holds(node.right, found)
+    if isinstance(node, ast.UnaryOp):
+        return not _holds(node.operand, found)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        one, other = (list(_names(argument)) for argument in node.args[:2])
+        test = found.before if node.func.id == "before" else found.near
+        return any(test(a, b) for a in one for b in other)
+    raise ValueError(f"not a rule: {ast.unparse(node)}")
+
+
+def rules() -> Mapping[str, Any]:
+    """The criteria of points.toml by label."""
+    criteria: Mapping[str, Any] = table()["criterion"]
+    return criteria

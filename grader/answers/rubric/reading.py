@@ -1,0 +1,127 @@
+"""From a text to a decision: what is certain by its shape first, then the weighed evidence."""
+
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from grader.verdict import Text
+from grader.words import join
+
+from .evidence import Evidence, look
+from .lexicon import Found, rules, table
+from .shape import copied, disorder, heap
+from .text import normalise
+
+Decision = Literal["accept", "reject", "abstain"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the rubric makes of one text."""
+
+    decision: Decision
+    reason: Text
+    """Accepted: which points it found. Rejected: the kind of point missing. Abstained: what is unsure."""
+    points_made: tuple[str, ...] = ()
+    """The kinds of point found, in English, for the record."""
+    suggested: float = 0.0
+    """The share of the marks it would suggest to a person, 0 to 1."""
+
+
+@cache
+def _weights() -> tuple[Mapping[str, float], Mapping[str, float], float, float]:
+    with (Path(__file__).parent / "weights.toml").open("rb") as stream:
+        data = tomllib.load(stream)
+    return data["weight"], data["criterion"], data["threshold"]["reject"], data["threshold"]["accept"]
+
+
+def chance(evidence: Evidence) -> float:
+    """How likely the text is right, by the weighed evidence."""
+    weight, bias, _, _ = _weights()
+    score = bias[evidence.criterion] + sum(weight[name] * value for name, value in evidence.row.items())
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
+
+
+def _sentence(name: str) -> Text:
+    entry = table()["sentence"][name]
+    return Text(en=entry["en"], zh=entry["zh"])
+
+
+def _kind(criterion: str, index: int) -> Text:
+    kind = rules()[criterion]["point"][index]["kind"]
+    return Text(en=kind["en"], zh=kind["zh"])
+
+
+def _listed(kinds: Sequence[Text]) -> Text:
+    return Text(en="; and ".join(k.en for k in kinds), zh="；以及".join(k.zh for k in kinds))
+
+
+def _filled(name: str, kinds: Sequence[Text]) -> Text:
+    sentence, listed = _sentence(name), _listed(kinds)
+    return Text(en=sentence.en.format(kinds=listed.en), zh=sentence.zh.format(kinds=listed.zh))
+
+
+def _reject(name: str) -> Reading:
+    return Reading("reject", _sentence(name))
+
+
+def certain(criterion: str, raw: str, others: Mapping[str, str]) -> Reading | None:
+    """The rejections that need no weighing: nothing there, a copy, a heap of words."""
+    if not any(c.isalnum() for c in raw):
+        return _reject("empty")
+    text = normalise(raw)
+    if any(normalise(other) == text for label, other in others.items() if label != criterion):
+        return _reject("same")
+    if any(copied(text, normalise(question)) > 0.8 for question in table()["question"]["texts"]):
+        return _reject("question")
+    if heap(raw) == 1.0:
+        return _reject("heap")
+    return None
+
+
+def weigh(criterion: str, raw: str, found: Found | None = None) -> Reading:
+    """Decide by the evidence; never certain where the shape is doubtful."""
+    found = found or Found.of(raw)
+    evidence = look(criterion, found)
+    p = chance(evidence)
+    _, _, low, high = _weights()
+    row, points = evidence.row, evidence.points
+    kinds = [_kind(criterion, i) for i in range(len(points))]
+    made = tuple(k.en for k, s in zip(kinds, points, strict=True) if s == 1.0)
+    whole = min(points) == 1.0
+    against = row["denial"] + row["foreign"] + row["grader"] + row["fix"]
+    doubtful = heap(raw) > 0 or disorder(found.text) > 0.08 or row["grader"] > 0
+    if p >= high and not doubtful and row["mean point"] >= 0.5:
+        return Reading("accept", _filled("accept", kinds), made, 1.0)
+    if p <= low and not (
+        whole and against == 0 and row["other field whole"] == 0 and row["vacuous share"] < 0.1
+    ):
+        return Reading("reject", _why_not(criterion, evidence, kinds), made, 0.0)
+    if disorder(found.text) > 0.15 and p < high:
+        return Reading("reject", _sentence("heap"), made, 0.0)
+    unsure = [k for k, s in zip(kinds, points, strict=True) if s < 1.0]
+    reason = _filled("unsure", unsure) if unsure else _sentence("unsure_whole")
+    return Reading("abstain", reason, made, 1.0 if p >= 0.5 else 0.5 if p >= 0.3 else 0.0)
+
+
+def _why_not(criterion: str, evidence: Evidence, kinds: Sequence[Text]) -> Text:
+    row = evidence.row
+    missing = [k for k, s in zip(kinds, evidence.points, strict=True) if s < 1.0]
+    if row["grader"]:
+        return _sentence("grader")
+    if row["denial"] and row["mean point"] > 0:
+        return _sentence("denial")
+    if row["other field whole"] and missing:
+        return _sentence("elsewhere")
+    if row["fix"] >= 1 and row["mean point"] < 1:
+        return _sentence("fix")
+    if row["foreign"] and row["mean point"] < 1:
+        return join(_sentence("foreign"), _filled("missing", missing or kinds))
+    return _filled("missing", missing or kinds)
+
+
+__all__ = ["Decision", "Reading", "certain", "chance", "weigh"]
