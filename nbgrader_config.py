@@ -31,7 +31,8 @@ if shutil.which("alembic") is None:
     os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
 
 # nbgrader copies what lies beside a notebook. Text sources and notes would carry the solution into the
-# release, and a learner's own files must not lie beside the course's: nothing travels but notebooks and timestamp.txt.
+# release, and a learner's own files must not lie beside the course's. So nothing travels but notebooks and
+# timestamp.txt.
 c.CourseDirectory.ignore = [
     ".*",
     "__pycache__",

@@ -98,7 +98,7 @@ def _clean_cell(raw: Any, number: int, used: set[str]) -> Any:
     source = raw.get("source") if isinstance(raw, dict) else None
     if isinstance(source, list) and all(isinstance(line, str) for line in source):
         source = "".join(source)
-    if kind not in _NEW or not isinstance(source, str):
+    if not isinstance(kind, str) or kind not in _NEW or not isinstance(source, str):
         raise Unreadable("cell", number=number)
     source = source.encode("utf-8", "replace").decode("utf-8")
     cell = _NEW[kind](source)
@@ -284,7 +284,10 @@ class SubmissionReader(NotebookExporter):  # type: ignore[misc]
             return notebook, resources
         try:
             notebook = read_notebook(Path(filename))
-        except Unreadable as problem:
+        except Exception as caught:  # whatever is in the file, the other submissions go on
+            problem = (
+                caught if isinstance(caught, Unreadable) else Unreadable("other", kind=type(caught).__name__)
+            )
             notebook = nbformat.v4.new_notebook()
             notebook.metadata["crash_course"] = nbformat.from_dict(
                 {"unreadable": {"en": problem.text.en, "zh": problem.text.zh}}

@@ -1,0 +1,124 @@
+"""The project as a whole: what the README promises, what is generated, and the linters."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import build
+from grader.criteria import criteria, exercises
+
+ROOT = Path(__file__).resolve().parent.parent
+SOLVED = sorted(ROOT.glob("solutions/level*/*.ipynb"))
+
+
+def cells(path: Path) -> dict[str, dict[str, Any]]:
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    return {cell["id"]: {**cell, "source": "".join(cell["source"])} for cell in notebook["cells"]}
+
+
+def tool(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True)
+
+
+def test_the_readme_gives_the_two_commands_and_ci_runs_them_from_there() -> None:
+    blocks = re.findall(
+        r"^```bash\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S
+    )
+    assert len(blocks) == 2
+    assert "pip install" in blocks[0] and blocks[0].rstrip().endswith("crash-course demo")
+    assert "-m pytest" in blocks[1]
+    ci = (ROOT / ".ci/run").read_text(encoding="utf-8")
+    assert "command_of_readme 1" in ci and "command_of_readme 2" in ci
+    assert "pip install" not in ci and "pytest" not in ci
+
+
+def test_every_generated_file_is_in_step_with_its_source() -> None:
+    assert build.differences(ROOT) == []
+
+
+def test_a_stray_or_stale_file_is_named(tmp_path: Path) -> None:
+    root = tmp_path / "a clone"
+    root.mkdir()
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    for folder in ("solutions", "exercises"):
+        shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
+    (root / "exercises/level2/answers.txt").write_text("stray")
+    (root / "solutions/level2/notes.txt").write_text("stray, beside the source")
+    release = root / "exercises/level2/level2.ipynb"
+    release.write_text(
+        release.read_text(encoding="utf-8").replace("Two hazards", "Three hazards"), encoding="utf-8"
+    )
+    found = {one.path: one.reason for one in build.differences(root)}
+    assert found == {
+        "exercises/level2/level2.ipynb": "is not what its source makes",
+        "exercises/level2/answers.txt": "is not part of the release",
+    }
+    assert sorted(build.build(root)) == sorted(found)
+    assert build.differences(root) == []
+    assert release.read_bytes() == (ROOT / "exercises/level2/level2.ipynb").read_bytes()
+
+
+@pytest.mark.parametrize("path", SOLVED, ids=lambda path: path.stem)
+def test_no_line_of_a_solution_is_in_its_release(path: Path) -> None:
+    solved, released = cells(path), cells(ROOT / "exercises" / path.parent.name / path.name)
+    text = "\n".join(cell["source"] for cell in released.values())
+    given = {line.strip() for line in text.splitlines()}
+    checked = 0
+    for name, cell in solved.items():
+        if not cell["metadata"].get("nbgrader", {}).get("solution"):
+            continue
+        lines = [line.strip() for line in cell["source"].splitlines() if line.strip()]
+        start = {line.strip() for line in released[name]["source"].splitlines()}
+        own = [line for line in lines if line not in start]
+        assert own, f"{name} is released solved"
+        leaked = [line for line in own if line in given and len(line) > 3]
+        assert leaked == [], f"{name}: {leaked}"
+        checked += 1
+    assert checked
+    assert "SOLUTION" not in text and "crash_course" not in json.dumps(released)
+
+
+@pytest.mark.parametrize("path", SOLVED, ids=lambda path: path.stem)
+def test_the_check_cells_are_the_criteria(path: Path) -> None:
+    mine = {key: one for key, one in criteria().items() if one.exercise == path.stem}
+    graded = {
+        name: cell
+        for name, cell in cells(path).items()
+        if cell["metadata"].get("nbgrader", {}).get("grade") and not cell["metadata"]["nbgrader"]["solution"]
+    }
+    assert list(graded) == list(mine)
+    for name, cell in graded.items():
+        marks = cell["metadata"]["nbgrader"]
+        assert marks["grade_id"] == name
+        assert marks["points"] == mine[name].points
+        assert cell["source"] == f'"""{mine[name].statement.en}"""\ncheck("{name}")'
+    for one in mine.values():
+        assert cells(path)[one.cell]["metadata"]["nbgrader"]["solution"]
+
+
+def test_every_exercise_with_a_solution_has_criteria() -> None:
+    assert {path.stem for path in SOLVED} <= set(exercises())
+
+
+@pytest.mark.parametrize("path", [*SOLVED, *sorted(ROOT.glob("exercises/*/*.ipynb"))], ids=str)
+def test_notebooks_are_committed_without_outputs(path: Path) -> None:
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    assert set(notebook["metadata"]) == {"kernelspec", "language_info"}
+    for cell in notebook["cells"]:
+        assert not cell.get("outputs") and cell.get("execution_count") is None
+
+
+def test_ruff_has_nothing_to_say() -> None:
+    done = tool("ruff", "check", ".")
+    assert done.returncode == 0, done.stdout
+
+
+def test_mypy_has_nothing_to_say() -> None:
+    done = tool("mypy")
+    assert done.returncode == 0, done.stdout
