@@ -72,7 +72,7 @@ class Words:
             for key, entry in tomllib.load(file).items():
                 self.entries[key] = Text(en=entry["en"], zh=entry["zh"])
 
-    def __call__(self, key: str, **values: object) -> Text:
+    def __call__(self, key: str, /, **values: object) -> Text:
         """Return the sentence ``key`` with its values filled in, in both languages."""
         entry = self.entries[key]
         return Text(en=_fill(entry.en, values, "en"), zh=_fill(entry.zh, values, "zh"))

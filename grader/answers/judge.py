@@ -1,0 +1,167 @@
+"""The judge: from cells to verdicts. The learner's code runs in a worker; nothing of it enters this process."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from grader.answers.cells import (
+    BadNotebook,
+    Cell,
+    check_complete,
+    code_cells,
+    context_cells,
+    exercise_of,
+    read_notebook,
+)
+from grader.answers.runner import Worker
+from grader.criteria import Criterion, criteria, of_exercise
+from grader.levels import level2
+from grader.levels.trial import Failure, Runner, alien
+from grader.verdict import Text, Verdict
+from grader.words import catalogue, join, language
+
+_words = catalogue()
+_worker: Worker | None = None
+
+
+def worker() -> Worker:
+    """Return this process's warm worker; it is started when first needed."""
+    global _worker
+    if _worker is None:
+        _worker = Worker()
+    return _worker
+
+
+def judge_notebook(
+    source: str | Path | Mapping[str, Any],
+    exercise: str | None = None,
+    student_id: str = "",
+    *,
+    worker: Worker | None = None,
+) -> list[Verdict]:
+    """Judge every criterion of a notebook's exercise.
+
+    Args:
+        source: a notebook's path, or the notebook itself.
+        exercise: the exercise it should be; found from the cells' ids when None.
+        student_id: whose it is, for exercises whose figures vary by learner.
+        worker: where learners' code runs; this process's own when None.
+
+    Raises:
+        BadNotebook: it can't be judged as it is.
+    """
+    found, cells = open_notebook(source, exercise)
+    return judge_cells(cells, [c.id for c in of_exercise(found)], student_id=student_id, worker=worker)
+
+
+def open_notebook(source: str | Path | Mapping[str, Any], exercise: str | None = None) -> tuple[str, list[Cell]]:
+    """Return a notebook's exercise and its code cells, or raise :class:`BadNotebook`."""
+    cells = code_cells(read_notebook(source))
+    found = exercise or exercise_of(cells)
+    if found is None or not of_exercise(found):
+        name = "notebook" if isinstance(source, Mapping) else Path(source).name
+        raise BadNotebook(_words("notebook.no_exercise", name=name))
+    check_complete(cells, found)
+    if found not in _LEVELS:
+        raise BadNotebook(_words("notebook.no_judge", exercise=found))
+    return found, cells
+
+
+def judge_cells(
+    cells: Iterable[Cell],
+    criteria: Collection[str],
+    *,
+    student_id: str = "",
+    worker: Worker | None = None,
+) -> list[Verdict]:
+    """Judge the given criteria on cells in order; criterion cells among them are left out.
+
+    Nothing that is in the cells makes this raise: what the judge can't cope with waits for a person.
+    """
+    run_in = worker if worker is not None else globals()["worker"]()
+    to_run = context_cells(cells)
+    verdicts: dict[str, Verdict] = {}
+    wanted = _listed(criteria)
+    for exercise in dict.fromkeys(criterion.exercise for criterion in wanted):
+        here = [criterion for criterion in wanted if criterion.exercise == exercise]
+        judge = _LEVELS.get(exercise)
+        if judge is None:
+            for criterion in here:
+                text = _words("notebook.no_judge", exercise=exercise)
+                verdicts[criterion.id] = Verdict(criterion.id, None, 0.0, criterion.points, text)
+            continue
+        try:
+            found = judge(to_run, here, run_in.runner(to_run), student_id)
+        except Exception as error:  # a recording made to be strange must not stop a batch
+            what = type(error).__name__
+            found = [
+                Verdict(c.id, None, 0.0, c.points, _words("check.internal", what=what), flags=(f"judge: {error!r}",))
+                for c in here
+            ]
+        verdicts |= {verdict.criterion: verdict for verdict in found}
+    return [verdicts[criterion.id] for criterion in wanted]
+
+
+def _listed(names: Collection[str]) -> list[Criterion]:
+    return [criteria()[name] for name in dict.fromkeys(names)]
+
+
+# ------------------------------------------------------------------------------------------------ the levels
+
+Level = Callable[[list[Cell], list[Criterion], Runner, str], list[Verdict]]
+
+
+def _level2(cells: list[Cell], wanted: list[Criterion], run: Runner, student_id: str) -> list[Verdict]:
+    sources: dict[str, str] = {cell.id: cell.source for cell in cells}
+    judge = level2.Judge(sources, run)
+    verdicts = {verdict.criterion: verdict for verdict in judge.verdicts([c.id for c in wanted])}
+    written = [criterion for criterion in wanted if criterion.id in level2.WRITTEN]
+    if written:
+        texts, failure = judge.texts()
+        for criterion in written:
+            verdicts[criterion.id] = _written(criterion, texts, failure)
+    return [verdicts[criterion.id] for criterion in wanted]
+
+
+def _written(criterion: Criterion, texts: Mapping[str, Any], failure: Failure | None) -> Verdict:
+    """Judge a written criterion, which may be answered by either of its strings."""
+    names = level2.WRITTEN[criterion.id]
+    found: list[str] = []
+    problem: Text | None = None
+    for name in names:
+        if name not in texts:
+            problem = problem or _words("written.missing", name=name, cell=criterion.cell)
+        elif not isinstance(texts[name], str):
+            kind = alien(texts[name]) or type(texts[name]).__name__
+            problem = problem or _words("written.type", name=name, found=kind)
+        elif texts[name].strip():
+            found.append(texts[name])
+    if not found:
+        text = problem or _words("written.empty", cell=criterion.cell)
+        return Verdict(criterion.id, False, 0.0, criterion.points, text)
+    best: Verdict | None = None
+    for text_of_learner in found:
+        verdict = read_written(criterion, text_of_learner)
+        if best is None or _rank(verdict) > _rank(best):
+            best = verdict
+    assert best is not None
+    return best
+
+
+def _rank(verdict: Verdict) -> int:
+    return {True: 2, None: 1, False: 0}[verdict.met]
+
+
+def read_written(criterion: Criterion, text: str) -> Verdict:
+    """Return the verdict on one written answer: the rubric's, or the person's who reads it."""
+    points = Text(
+        en=" ".join(f"({n}) {point.en}" for n, point in enumerate(criterion.compare, 1)),
+        zh="".join(f"（{n}）{point.zh}" for n, point in enumerate(criterion.compare, 1)),
+    )
+    return Verdict(criterion.id, None, 0.0, criterion.points, _words("written.compare", points=points))
+
+
+_LEVELS: dict[str, Level] = {"level2": _level2}

@@ -1,0 +1,151 @@
+"""The judge's end of the worker: start it, hand it runs, and believe nothing it says."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from grader.answers import wire
+from grader.answers.cells import Cell
+from grader.levels.trial import Failure, Outcome, Runner, Trial
+
+_BOOT = "import sys; sys.path.extend({paths!r}); from grader.answers.worker import zygote; zygote()"
+
+
+class Worker:
+    """A zygote, started at the first run and kept warm; one run at a time.
+
+    ``command`` wraps the worker's own command line (a sandbox, for instance): it gets the list of arguments and
+    returns the list to start.
+    """
+
+    def __init__(self, limits: wire.Limits | None = None, *, wrap: object = None) -> None:
+        self.limits = limits or wire.Limits()
+        self._wrap = wrap
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+        self._owner = os.getpid()
+        atexit.register(self.close)
+
+    def runner(self, cells: Iterable[Cell]) -> Runner:
+        """Return the function that makes one run of these cells after the other."""
+        pairs = [(cell.id, cell.source.encode("utf-8", "replace").decode("utf-8")) for cell in cells]
+        return lambda trial: self.run(pairs, trial)
+
+    def run(self, cells: list[tuple[str, str]], trial: Trial) -> Outcome:
+        """Make one run. Whatever goes wrong comes back as an outcome with a failure; nothing is raised."""
+        job = wire.Job(cells, trial, self.limits)
+        if sys.platform == "emscripten":
+            from grader.answers.worker import run_here
+
+            return run_here(job)
+        with self._lock:
+            try:
+                reply = self._ask(job)
+            except (OSError, EOFError, msgspec.MsgspecError, ValueError) as error:
+                self._stop()
+                return Outcome(None, failure=Failure("died", message=f"{type(error).__name__}: {error}"[:200]))
+        return read(reply)
+
+    def warm(self) -> None:
+        """Start the zygote, if it is not there, without waiting for it."""
+        if sys.platform != "emscripten":
+            with self._lock, contextlib.suppress(OSError):
+                self._started()
+
+    def close(self) -> None:
+        """End the zygote."""
+        with self._lock:
+            self._stop()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._owner != os.getpid():  # a fork of the judge: the pipes are the parent's
+            self._process, self._owner = None, os.getpid()
+        if self._process is None or self._process.poll() is not None:
+            self._stop()
+            self._process = subprocess.Popen(
+                _command(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=os.path.abspath(os.sep),
+                env=_environment(),
+                start_new_session=True,
+            )
+        return self._process
+
+    def _ask(self, job: wire.Job) -> wire.Reply:
+        process = self._started()
+        assert process.stdin is not None and process.stdout is not None
+        watchdog = threading.Timer(job.trial.seconds + self.limits.grace + 15, process.kill)
+        watchdog.daemon = True
+        watchdog.start()
+        try:
+            payload = wire.encode(job)
+            process.stdin.write(wire.FRAME.pack(len(payload)) + payload)
+            process.stdin.flush()
+            (size,) = wire.FRAME.unpack(_exactly(process.stdout, wire.FRAME.size))
+            if size > self.limits.result + 2 * self.limits.output + 4096:
+                raise ValueError("reply too large")
+            return wire.decode_reply(_exactly(process.stdout, size))
+        finally:
+            watchdog.cancel()
+
+    def _stop(self) -> None:
+        process, self._process = self._process, None
+        if process is None or self._owner != os.getpid():
+            return
+        for pipe in (process.stdin, process.stdout):
+            with contextlib.suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+        try:
+            process.wait(0.5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _exactly(pipe: IO[bytes], size: int) -> bytes:
+    data = pipe.read(size)
+    if len(data) != size:
+        raise EOFError("the worker ended")
+    return data
+
+
+def _command() -> list[str]:
+    package = str(Path(__file__).resolve().parents[2])
+    here = os.getcwd()
+    kept = [path for path in sys.path if path and os.path.abspath(path) != here and "packages" in path]
+    return [sys.executable, "-I", "-X", "utf8", "-c", _BOOT.format(paths=[*kept, package])]
+
+
+def _environment() -> dict[str, str]:
+    kept = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+    return {**{name: os.environ[name] for name in kept if name in os.environ}, "LANG": "C.UTF-8"}
+
+
+def read(reply: wire.Reply) -> Outcome:
+    """Return what a reply amounts to."""
+    output = reply.output.decode("utf-8", "replace")
+    if reply.ended != "result":
+        failures = {
+            "time": Failure("time"),
+            "died": Failure("died", message=reply.detail),
+            "large": Failure("damaged", message="large"),
+            "broken": Failure("broken", message=reply.detail),
+        }
+        return Outcome(None, failure=failures[reply.ended], output=output)
+    try:
+        return wire.decode_outcome(reply.payload, output)
+    except (msgspec.MsgspecError, ValueError, TypeError, KeyError, RecursionError) as error:
+        return Outcome(None, failure=Failure("damaged", message=str(error)[:200]), output=output)

@@ -1,0 +1,166 @@
+"""The wire between judge and worker: msgpack in frames, decoded by type, so that nothing odd gets through."""
+
+from __future__ import annotations
+
+import dataclasses
+import struct
+import typing
+from typing import Any, Literal, Union
+
+import msgspec
+
+from grader.crash import Image, Recording
+from grader.crash.operations import Escape, Operation, Where
+from grader.levels.trial import Failure, Outcome, Trial
+
+FRAME = struct.Struct(">Q")
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What one run may use; its time is the trial's own."""
+
+    memory: int = 1536 * 1024 * 1024
+    output: int = 64 * 1024
+    result: int = 48 * 1024 * 1024
+    grace: float = 0.7
+    """Seconds between the moment a child should end itself and the moment it is killed."""
+
+
+class Job(msgspec.Struct, frozen=True):
+    """One run: the learner's cells as (id, source), and the trial."""
+
+    cells: list[tuple[str, str]]
+    trial: Trial
+    limits: Limits = Limits()
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """What the zygote says of a child: how it ended, and the bytes it sent, unread."""
+
+    ended: Literal["result", "time", "died", "large", "broken"]
+    payload: bytes = b""
+    output: bytes = b""
+    detail: str = ""
+
+
+# A recording's operations are a union of dataclasses, which msgspec decodes only as tagged structs: each gets a
+# mirror here, made from its own annotations, so that a new field or operation needs no second entry.
+
+_KINDS: tuple[type[Any], ...] = typing.get_args(Operation)
+_PLACE = tuple[str, int, str]
+
+
+def _mirror(kind: type[Any]) -> type[msgspec.Struct]:
+    hints = typing.get_type_hints(kind)
+    fields = [
+        (field.name, (_PLACE | None) if hints[field.name] == (Where | None) else hints[field.name])
+        for field in dataclasses.fields(kind)
+    ]
+    return msgspec.defstruct(kind.__name__, fields, tag=kind.__name__, array_like=True, frozen=True)
+
+
+_MIRRORS = {kind: _mirror(kind) for kind in _KINDS}
+_ORIGINALS = {mirror: kind for kind, mirror in _MIRRORS.items()}
+_FIELDS = {kind: tuple(field.name for field in dataclasses.fields(kind)) for kind in (*_KINDS, Escape)}
+_OPERATION: Any = Union[tuple(_MIRRORS.values())]  # noqa: UP007
+_ESCAPE = _mirror(Escape)
+
+_Log = msgspec.defstruct(
+    "Log",
+    [
+        ("initial", Image),
+        ("operations", list[_OPERATION]),
+        ("escapes", list[_ESCAPE]),  # type: ignore[valid-type]
+        ("root", str),
+    ],
+    frozen=True,
+)
+_Result = msgspec.defstruct(
+    "Result",
+    [
+        ("recording", _Log | None),
+        ("data", Any),
+        ("failure", Failure | None),
+        ("cells", list[Failure]),
+        ("observations", list[tuple[tuple[str, str], Any]]),
+    ],
+    frozen=True,
+)
+_decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(_Result)
+_encoder = msgspec.msgpack.Encoder()
+_jobs = msgspec.msgpack.Decoder(Job)
+_replies = msgspec.msgpack.Decoder(Reply)
+
+
+def _to_mirror(value: Any, mirror: type[msgspec.Struct], names: tuple[str, ...]) -> msgspec.Struct:
+    return mirror(
+        *[
+            (place.file, place.line, place.function) if isinstance(place := getattr(value, name), Where) else place
+            for name in names
+        ]
+    )
+
+
+def _from_mirror(value: Any, kind: type[Any], names: tuple[str, ...]) -> Any:
+    return kind(
+        **{
+            name: Where(*field) if name == "where" and (field := getattr(value, name)) else getattr(value, name)
+            for name in names
+        }
+    )
+
+
+def encode(message: Job | Reply) -> bytes:
+    """Return a job or a reply as bytes."""
+    return _encoder.encode(message)
+
+
+def encode_outcome(outcome: Outcome) -> bytes:
+    """Return what a child has to say as bytes."""
+    log = outcome.recording
+    recording = log and _Log(
+        log.initial,
+        [_to_mirror(op, _MIRRORS[type(op)], _FIELDS[type(op)]) for op in log.operations],
+        [_to_mirror(escape, _ESCAPE, _FIELDS[Escape]) for escape in log.escapes],
+        log.root,
+    )
+    return _encoder.encode(_Result(recording, outcome.data, outcome.failure, list(outcome.cells), list(outcome.observations)))
+
+
+def decode_job(data: bytes) -> Job:
+    """Return the job in ``data``."""
+    return _jobs.decode(data)
+
+
+def decode_reply(data: bytes) -> Reply:
+    """Return the zygote's reply in ``data``."""
+    return _replies.decode(data)
+
+
+def decode_outcome(data: bytes, output: str = "") -> Outcome:
+    """Return what a child says of its run.
+
+    It comes out of a process in which the learner's code ran, so every type is checked.
+
+    Raises:
+        msgspec.MsgspecError, ValueError: it is not what a child sends.
+    """
+    result = _decoder.decode(data)
+    recording = None
+    if result.recording is not None:
+        log = result.recording
+        recording = Recording(
+            initial=log.initial,
+            operations=tuple(
+                _from_mirror(op, _ORIGINALS[type(op)], _FIELDS[_ORIGINALS[type(op)]]) for op in log.operations
+            ),
+            escapes=tuple(_from_mirror(escape, Escape, _FIELDS[Escape]) for escape in log.escapes),
+            root=log.root,
+        )
+    seen = tuple((query, _hashable(answer)) for query, answer in result.observations)
+    return Outcome(recording, result.data, result.failure, tuple(result.cells), output, seen)
+
+
+def _hashable(value: Any) -> Any:
+    """Return an answer as it was before it travelled: its lists are tuples."""
+    return tuple(_hashable(item) for item in value) if isinstance(value, list) else value

@@ -1,0 +1,1041 @@
+"""Judges Level 2: what the disk held at every moment of a learner's run, and what the loop did.
+
+A pure function of what runs leave behind: the judge asks for runs (:class:`~grader.levels.trial.Trial`), gets their
+recordings, and reads them. It never calls anything of the learner's.
+
+Three questions, judged apart, so that a fault in one leaves the others standing:
+
+``atomic``
+    Killed at any moment of any save, is ``checkpoint.json`` the previous document or the new one? What a save's
+    new document is, its argument says; where a program saves under another name, the document that is left.
+``point-a``
+    What does the file say while a tool runs, and what when the model is called next?
+``runs``
+    Does the loop do its work, twice in one process?
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import posixpath
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.crash import Image, Mark, Operation, Recording
+from grader.crash.operations import Fsync, Link, Rename, SyncAll, Truncate, Unlink, Where, Write
+from grader.crash.replay import answer
+from grader.criteria import criteria
+from grader.levels import level2_scripts as scripts
+from grader.levels.places import Sources, place_of
+from grader.levels.replay import after, disks, places, written
+from grader.levels.trial import ALIEN, Failure, Outcome, Runner, Trial, alien
+from grader.verdict import Text, Verdict
+from grader.words import catalogue, join, plain
+
+EXERCISE = "level2"
+CELL = "level2-code"
+CODE = ("level2-atomic", "level2-point-a", "level2-runs")
+WRITTEN = {
+    "level2-hazard-overwrite": ("hazard_1", "hazard_2"),
+    "level2-hazard-no-point-a": ("hazard_1", "hazard_2"),
+}
+FIELDS = ("version", "task", "turns", "tokensUsed", "messages", "pendingToolUse")
+NAME = "checkpoint.json"
+RERUNS = 16
+"""At most so many runs in directories that a killed run left."""
+
+_words = catalogue("levels/level2.toml")
+
+
+# ------------------------------------------------------------------------------------------------ the film of a run
+
+
+@dataclass
+class Save:
+    """One save: a call of the learner's ``save_checkpoint``, or changes between two other marks."""
+
+    run: int
+    nth: int
+    """Its number within its run, from 1."""
+    begin: int
+    end: int
+    given: list[list[Any]]
+    """The arguments of each call, as they were when it began and when it ended; empty for changes outside a call."""
+    raised: bool = False
+    returned: bool = True
+
+    @property
+    def called(self) -> bool:
+        """Whether it went through ``save_checkpoint``."""
+        return bool(self.given)
+
+
+@dataclass
+class Film:
+    """A recording, played once: the disk after each operation, and the checkpoint's bytes."""
+
+    recording: Recording
+    path: str
+    images: list[Image]
+    contents: list[bytes | None]
+    """Of the checkpoint, before the first operation and after each one."""
+    saves: list[Save] = field(default_factory=list)
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """The recording's operations."""
+        return self.recording.operations
+
+    def marks(self) -> Iterator[tuple[int, Mark]]:
+        """Yield the driver's marks with their index."""
+        for index, operation in enumerate(self.operations):
+            if isinstance(operation, Mark):
+                yield index, operation
+
+
+def film(recording: Recording, images: list[Image], path: str) -> Film:
+    """Play a recording with ``path`` as the checkpoint."""
+    contents: list[bytes | None] = []
+    for number, image in enumerate(images):
+        if number and image is images[number - 1]:
+            contents.append(contents[-1])
+            continue
+        data = image.read(path)
+        contents.append(contents[-1] if contents and contents[-1] == data else data)
+    found = Film(recording, path, images, contents)
+    _find_saves(found)
+    return found
+
+
+def _find_saves(played: Film) -> None:
+    run, nth, depth = -1, 0, 0
+    current: Save | None = None
+    gap = 0
+    open_saves: dict[int, list[Any]] = {}
+    saves = played.saves
+
+    def close_gap(end: int) -> None:
+        nonlocal nth
+        if run >= 0 and played.contents[end] != played.contents[gap]:
+            nth += 1
+            saves.append(Save(run, nth, gap, end, []))
+        elif run >= 0 and any(c != played.contents[gap] for c in played.contents[gap:end]):
+            saves.append(Save(run, max(nth, 1), gap, end, []))
+
+    for index, mark in played.marks():
+        data = mark.data if isinstance(mark.data, dict) else {}
+        if depth == 0:
+            close_gap(index)
+            gap = index + 1
+        if mark.kind == "run-begin":
+            run, nth = run + 1, 0
+        elif mark.kind == "save-begin" and run >= 0:
+            depth += 1
+            open_saves[_int(data.get("save"))] = _list(data.get("given"))
+            if current is None:
+                nth += 1
+                current = Save(run, nth, index + 1, index + 1, [], returned=False)
+            current.given.append(_list(data.get("given")))
+        elif mark.kind == "save-end" and current is not None:
+            depth = max(0, depth - 1)
+            current.given.append(_list(data.get("given")))
+            current.raised = current.raised or data.get("raised") is True
+            if depth == 0:
+                current.end, current.returned = index, True
+                saves.append(current)
+                current, gap = None, index + 1
+    if current is not None:
+        current.end = len(played.operations)
+        saves.append(current)
+    else:
+        close_gap(len(played.operations))
+
+
+def _int(value: Any) -> int:
+    return value if type(value) is int else -1
+
+
+def _list(value: Any) -> list[Any]:
+    return value if type(value) is list else []
+
+
+def document(content: bytes | None) -> dict[str, Any] | None:
+    """Return a checkpoint's document, or None when the bytes are not one whole JSON object."""
+    if content is None:
+        return None
+    try:
+        found = json.loads(content.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def holds(found: dict[str, Any], given: Sequence[Any]) -> bool | None:
+    """Tell whether a document is the state that a save was given; None when no argument looks like a state."""
+    states = [value for value in given if isinstance(value, dict) and not alien(value) and set(FIELDS) & set(value)]
+    if not states:
+        return None
+    state = max(states, key=lambda value: len(set(FIELDS) & set(value)))
+    others = [value for value in given if value is not state]
+    for name in FIELDS:
+        if name in state and not (name in found and _same(found[name], state[name])):
+            if name == "messages" or not any(_same(found.get(name), other) for other in others):
+                return False
+    return True
+
+
+def _same(left: Any, right: Any) -> bool:
+    """Compare plain data; what was no plain data in the learner's process matches anything."""
+    if isinstance(right, dict) and ALIEN in right:
+        return True
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(_same(left[key], right[key]) for key in left)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(_same(a, b) for a, b in zip(left, right, strict=True))
+    return bool(left == right)
+
+
+# ------------------------------------------------------------------------------------------------ atomic
+
+
+@dataclass(frozen=True)
+class Fault:
+    """The first moment at which the checkpoint was neither the old nor the new document."""
+
+    kind: str
+    save: Save
+    content: bytes | None = None
+    op: int = -1
+    """Index of the operation after which, or within which, it died; -1: at the save's end."""
+    cut: int | None = None
+    detail: str = ""
+    lost: bool = False
+    """Whether an older document was there before this save."""
+
+
+def faults(played: Film) -> list[Fault]:
+    """Return one fault for each save that has one, those with an older document to lose first."""
+    found = [fault for save in played.saves if (fault := _fault(played, save)) is not None]
+    return sorted(found, key=lambda fault: (not fault.lost, fault.save.begin))
+
+
+def _fault(played: Film, save: Save) -> Fault | None:
+    before = played.contents[save.begin]
+    end = played.contents[save.end]
+    after_document = document(end)
+    known: dict[bytes, bool] = {}
+
+    def new(content: bytes) -> bool:
+        if content not in known:
+            found = document(content)
+            known[content] = found is not None and _is_new(found, save, after_document)
+        return known[content]
+
+    def fine(content: bytes | None) -> bool:
+        if content is None:
+            return save.nth == 1
+        return content == before or new(content)
+
+    lost = save.nth > 1 and before is not None
+    worst: Fault | None = None
+    for index in range(save.begin, min(save.end, len(played.operations))):
+        operation = played.operations[index]
+        content = played.contents[index + 1]
+        if isinstance(operation, Write) and content is not played.contents[index]:
+            base = played.contents[index] or b""
+            for cut in _cuts(len(operation.data)):
+                partial = written(base, operation, cut)
+                if not fine(partial):
+                    return Fault(_kind(played, save, index), save, partial, index, cut, lost=lost)
+        if not fine(content) and worst is None:
+            worst = Fault(_kind(played, save, index), save, content, index, lost=lost)
+            if content is None:
+                return worst
+    if worst is not None:
+        return worst
+    if not save.called or not save.returned:
+        return None
+    if save.raised:
+        return Fault("raised", save, end, lost=lost)
+    if end is None:
+        return Fault("absent", save, lost=lost)
+    if after_document is None:
+        return Fault("unfinished", save, end, lost=lost)
+    if not new(end):
+        if end == before:
+            return Fault("unchanged", save, end, lost=lost)
+        return Fault("other", save, end, detail=_difference(after_document, save), lost=lost)
+    return None
+
+
+def _cuts(size: int) -> list[int]:
+    """Return where to cut a write: half way first, for it shows most; then every byte, or samples of a long one."""
+    if size <= 1:
+        return []
+    step = max(1, size // 512)
+    return [size // 2, *range(1, size, step), size - 1]
+
+
+def _is_new(found: dict[str, Any], save: Save, end: dict[str, Any] | None) -> bool:
+    answers = [held for given in save.given if (held := holds(found, given)) is not None]
+    if answers:
+        return any(answers)
+    return found == end or (not save.called and bool(set(FIELDS) & set(found)))
+
+
+def _difference(found: dict[str, Any], save: Save) -> str:
+    """Return the first protocol field in which the document is not the state that was given."""
+    for given in reversed(save.given):
+        for state in given:
+            if isinstance(state, dict):
+                for name in FIELDS:
+                    if name in state and not (name in found and _same(found[name], state[name])):
+                        return name
+    return ""
+
+
+def _kind(played: Film, save: Save, index: int) -> str:
+    """Return what kind of fault it is that shows at operation ``index``, from how the save goes about its work."""
+    name = posixpath.basename(played.path)
+    operation = played.operations[index]
+    earlier = played.operations[save.begin : index + 1]
+    later = played.operations[index + 1 : save.end]
+    if played.contents[index + 1] is None:
+        if isinstance(operation, Rename):
+            return "moved_away"
+        if any(isinstance(op, Rename | Link) and _new_name(op) == name for op in later):
+            return "unlinked"
+        return "removed"
+    if isinstance(operation, Write | Truncate):
+        brought = [op for op in earlier if isinstance(op, Rename) and op.new_name == name]
+        if brought and brought[-1].inode == operation.inode:
+            return "renamed_early"
+        if any(isinstance(op, Rename) and op.old_name == name for op in earlier):
+            return "moved_then_in_place"
+        return "in_place"
+    if isinstance(operation, Rename | Link) and _new_name(operation) == name:
+        if any(isinstance(op, Rename) and op.old_name == name for op in earlier) and isinstance(operation, Link):
+            return "moved_then_in_place"
+        if isinstance(operation, Link):
+            return "in_place"
+        return "renamed_early" if any(
+            isinstance(op, Write) and op.inode == operation.inode for op in later
+        ) else "renamed_unfinished"
+    return "in_place"
+
+
+def _new_name(operation: Rename | Link) -> str:
+    return operation.new_name if isinstance(operation, Rename) else operation.name
+
+
+# ------------------------------------------------------------------------------------------------ the judge
+
+
+class Judge:
+    """One learner's Level 2. ``run`` makes the runs it asks for; ``cells`` are the sources, to quote lines from."""
+
+    def __init__(self, cells: Mapping[str, str], run: Runner) -> None:
+        self.sources = Sources(cells, CELL)
+        self.run = run
+        self.runs = 0
+        self.first: Outcome | None = None
+        self.second: Outcome | None = None
+        self._films: dict[int, Film | None] = {}
+        self._copies = ("copy", "shutil")
+
+    def verdicts(self, wanted: Collection[str]) -> list[Verdict]:
+        """Judge the code criteria among ``wanted``."""
+        asked = [criterion for criterion in CODE if criterion in wanted]
+        if not asked:
+            return []
+        self.first = self._trial(scripts.FIRST)
+        stop = self._hopeless(self.first)
+        if stop is not None:
+            return [self._verdict(criterion, False, stop) for criterion in asked]
+        if self.first.failure is None or self.first.failure.kind not in ("time", "runaway"):
+            self.second = self._trial(scripts.SECOND)
+        escape = self._escape()
+        if escape is not None:
+            return [self._verdict(criterion, None, escape) for criterion in asked]
+        judges = {"level2-atomic": self._atomic, "level2-point-a": self._point_a, "level2-runs": self._runs}
+        return [judges[criterion]() for criterion in asked]
+
+    def texts(self) -> tuple[dict[str, Any], Failure | None]:
+        """Return the written answers as plain values, and why there are none."""
+        outcome = self.first or self.run(Trial("level2", {"scripts": []}))
+        data = outcome.data
+        if self.first is not None and not isinstance(data, dict):
+            outcome = self.run(Trial("level2", {"scripts": []}))
+            data = outcome.data
+        found = data.get("texts") if isinstance(data, dict) else None
+        return (found if isinstance(found, dict) else {}), outcome.failure
+
+    # -- runs ------------------------------------------------------------------------------------------------------
+
+    def _trial(
+        self, which: list[dict[str, Any]], image: Image | None = None, *, tmp_elsewhere: bool = False
+    ) -> Outcome:
+        self.runs += 1
+        return self.run(Trial("level2", {"scripts": which}, image, tmp_elsewhere))
+
+    def _hopeless(self, outcome: Outcome) -> Text | None:
+        """Return the message when there is nothing at all to judge."""
+        failure = outcome.failure
+        recording = outcome.recording
+        started = recording is not None and any(
+            isinstance(op, Mark) and op.kind == "run-begin" for op in recording.operations
+        )
+        if started or (recording is not None and recording.escapes):
+            return None
+        if failure is None:
+            failure = Failure("damaged")
+        if failure.kind == "missing" and outcome.cells:
+            return join(_words("cells_raised", what=self._cells_raised(outcome)), _words("undefined"))
+        if failure.kind == "missing":
+            return _words("undefined")
+        if failure.cell:
+            return _words("stopped_in_cell", why=self.sources.reason(failure))
+        return _words("stopped", why=self.sources.reason(failure))
+
+    def _cells_raised(self, outcome: Outcome) -> Text:
+        return self.sources.reason(outcome.cells[0])
+
+    def _escape(self) -> Text | None:
+        for outcome in (self.first, self.second):
+            if outcome is not None and outcome.recording is not None:
+                for escape in outcome.recording.escapes:
+                    return _words("escape", at=self.sources.at(escape.where), reason=plain(escape.reason))
+        return None
+
+    def _film(self, outcome: Outcome | None) -> Film | None:
+        if outcome is None or outcome.recording is None:
+            return None
+        key = id(outcome)
+        if key not in self._films:
+            images = disks(outcome.recording)
+            candidates = places(outcome.recording, images, NAME)
+            films = [film(outcome.recording, images, path) for path in candidates[:6]]
+            films = [f for f in films if f.saves] or films
+            self._films[key] = min(films, key=lambda f: len(faults(f))) if films else None
+        return self._films[key]
+
+    def _verdict(
+        self, criterion: str, met: bool | None, message: Text, advice: Text | None = None, flags: tuple[str, ...] = ()
+    ) -> Verdict:
+        full = criteria()[criterion].points
+        return Verdict(criterion, met, full if met else 0.0, full, message, advice=advice, flags=flags)
+
+    # -- atomic ----------------------------------------------------------------------------------------------------
+
+    def _atomic(self) -> Verdict:
+        wrong = self._atomic_fault()
+        if wrong is not None:
+            return self._verdict("level2-atomic", False, wrong)
+        played = [f for f in (self._film(self.first), self._film(self.second)) if f is not None]
+        saves = sum(len(f.saves) for f in played)
+        moments = sum(_moments(f) for f in played)
+        advice = next((text for f in played if (text := self._power(f)) is not None), None)
+        return self._verdict(
+            "level2-atomic", True, _words("atomic.met", saves=saves, moments=f"{moments:,}"), advice=advice
+        )
+
+    def _atomic_fault(self) -> Text | None:
+        outcomes = [outcome for outcome in (self.first, self.second) if outcome is not None]
+        films = [(outcome, self._film(outcome)) for outcome in outcomes]
+        if not any(played is not None and played.saves for _, played in films):
+            return self._never(outcomes)
+        for outcome, played in films:
+            found = faults(played) if played is not None else []
+            if found and played is not None:
+                return self._explain(played, found[0], outcome)
+        paths = {played.path for _, played in films if played is not None}
+        if len(paths) > 1:
+            return _words("atomic.moves", paths=plain(", ".join(sorted(map(self._shown, paths)))))
+        elsewhere = self._elsewhere()
+        return elsewhere or self._leftovers()
+
+    def _never(self, outcomes: list[Outcome]) -> Text:
+        for outcome in outcomes:
+            if outcome.failure is not None and outcome.recording is not None:
+                raised = [op for op in outcome.recording.operations if isinstance(op, Mark) and op.kind == "save-begin"]
+                if raised or outcome.failure.kind != "exception":
+                    return self._raised(outcome) if raised else self._stopped_before(outcome)
+                return self._stopped_before(outcome)
+        others = sorted(
+            {
+                posixpath.basename(path)
+                for outcome in outcomes
+                if outcome.recording is not None
+                for path in disks(outcome.recording)[-1].files()
+            }
+        )
+        if others:
+            return _words("atomic.other_name", names=plain(", ".join(others[:4])))
+        return _words("atomic.never")
+
+    def _stopped_before(self, outcome: Outcome) -> Text:
+        assert outcome.failure is not None
+        return _words("atomic.stopped_before", why=self.sources.reason(outcome.failure))
+
+    def _raised(self, outcome: Outcome, *, rerun: bool = False) -> Text:
+        failure = outcome.failure
+        if failure is None:
+            return _words("atomic.raised_quietly")
+        why = self.sources.reason(failure)
+        if f"[Errno {errno.EXDEV}]" in failure.message:
+            return _words("atomic.exdev", why=why)
+        if failure.type == "FileNotFoundError":
+            return _words("atomic.not_found", why=why)
+        return _words("atomic.raised", why=why)
+
+    def _explain(self, played: Film, fault: Fault, outcome: Outcome) -> Text:
+        save = fault.save
+        where = played.operations[fault.op].where if fault.op >= 0 else None
+        at = self.sources.at(where)
+        held = self._held(fault)
+        name = plain(self._shown(played.path))
+        gone = _words("atomic.old_gone") if fault.lost else Text("", "")
+        common = {"at": at, "held": held, "file": name, "gone": gone, "progress": self._progress(played, fault)}
+        if fault.kind == "in_place":
+            source = self.sources.line(place_of(where))
+            copied = any(word in source for word in ("copy", "shutil")) or _copied(played, save)
+            key = "atomic.moved_across" if "move" in source else "atomic.copy" if copied else "atomic.in_place"
+            return _words(key, **common)
+        if fault.kind in ("moved_away", "moved_then_in_place", "unlinked", "renamed_early", "removed"):
+            earlier = self._earlier(played, fault)
+            backup = next(
+                (
+                    op.new_name
+                    for op in played.operations[save.begin : save.end]
+                    if isinstance(op, Rename) and op.old_name == posixpath.basename(played.path)
+                ),
+                "",
+            )
+            return _words(f"atomic.{fault.kind}", earlier=earlier, backup=plain(backup), **common)
+        if fault.kind == "renamed_unfinished":
+            return _words("atomic.renamed_unfinished", **common)
+        if fault.kind == "raised":
+            return self._raised(outcome)
+        if fault.kind == "other":
+            return _words("atomic.other", field=fault.detail or "?", file=name)
+        return _words(f"atomic.{fault.kind}", **common)
+
+    def _earlier(self, played: Film, fault: Fault) -> Text:
+        """Return the line that took the old document away, or gave the new file its name too early."""
+        name = posixpath.basename(played.path)
+        for op in played.operations[fault.save.begin : fault.op + 1]:
+            if isinstance(op, Rename) and name in (op.old_name, op.new_name):
+                return self.sources.at(op.where)
+            if isinstance(op, Unlink) and op.name == name:
+                return self.sources.at(op.where)
+        return self.sources.at(played.operations[fault.op].where)
+
+    def _progress(self, played: Film, fault: Fault) -> Text:
+        operation = played.operations[fault.op] if fault.op >= 0 else None
+        if isinstance(operation, Write) and fault.cut is not None:
+            return _words("progress.write", done=f"{fault.cut:,}", size=f"{len(operation.data):,}")
+        if isinstance(operation, Truncate):
+            return _words("progress.truncated")
+        if isinstance(operation, Link):
+            return _words("progress.opened")
+        return _words("progress.after")
+
+    def _held(self, fault: Fault) -> Text:
+        content = fault.content
+        if content is None:
+            return _words("held.nothing")
+        if not content:
+            return _words("held.empty")
+        if document(content) is not None:
+            return _words("held.wrong", size=f"{len(content):,}")
+        return _words("held.torn", size=f"{len(content):,}")
+
+    def _shown(self, path: str) -> str:
+        root = self.first.recording.root if self.first and self.first.recording else "/"
+        return posixpath.relpath(path, root) if path.startswith(root.rstrip("/") + "/") else path
+
+    def _elsewhere(self) -> Text | None:
+        """Judge a run with ``/tmp`` on another file system, when the program works there at all."""
+        used = any(
+            _in_tmp(outcome.recording)
+            for outcome in (self.first, self.second)
+            if outcome is not None and outcome.recording is not None
+        )
+        if not used:
+            return None
+        outcome = self._trial(scripts.FIRST, tmp_elsewhere=True)
+        played = self._film(outcome)
+        found = faults(played) if played is not None else []
+        if found and played is not None:
+            if found[0].kind == "raised":
+                return self._raised(outcome)
+            return join(_words("atomic.tmp_elsewhere"), self._explain(played, found[0], outcome))
+        if outcome.failure is not None and (self.first is None or self.first.failure is None):
+            return self._raised(outcome)
+        return None
+
+    def _leftovers(self) -> Text | None:
+        """Run again in each kind of directory that a killed run left."""
+        assert self.first is not None
+        played = self._film(self.first)
+        if played is None:
+            return None
+        baseline = self.first.failure
+        tables: dict[tuple[Any, ...], set[tuple[Any, ...]]] = {}
+        count = 0
+        for index, image in _left(played):
+            if any(tuple(answer(image, query) for query in queries) in seen for queries, seen in tables.items()):
+                continue
+            if count >= RERUNS:
+                break
+            count += 1
+            outcome = self._trial([scripts.AGAIN], image)
+            queries = tuple(query for query, _ in outcome.observations)
+            tables.setdefault(queries, set()).add(tuple(answer(image, query) for query in queries))
+            wrong = self._again(played, index, image, outcome, baseline)
+            if wrong is not None:
+                return wrong
+        return None
+
+    def _again(
+        self, played: Film, index: int, image: Image, outcome: Outcome, baseline: Failure | None
+    ) -> Text | None:
+        again = self._film(outcome)
+        found = faults(again) if again is not None else []
+        died = self.sources.at(played.operations[index].where if index >= 0 else None)
+        known = set(self.first.recording.initial.files()) if self.first and self.first.recording else set()
+        left = [self._shown(path) for path in image.files() if path not in known and path != played.path]
+        names = plain(", ".join(left[:3]) or NAME)
+        failure = outcome.failure
+        same = baseline is not None and failure is not None and (baseline.kind, baseline.type) == (
+            failure.kind, failure.type,
+        )  # fmt: skip
+        if failure is not None and not same and not found:
+            return _words("atomic.leftover", at=died, names=names, why=self.sources.reason(failure))
+        if found and again is not None:
+            if found[0].kind == "raised":
+                why = self.sources.reason(failure) if failure else _words("atomic.raised_quietly")
+                return _words("atomic.leftover", at=died, names=names, why=why)
+            return join(
+                _words("atomic.leftover_then", at=died, names=names), self._explain(again, found[0], outcome)
+            )
+        if again is not None and again.saves and again.path != played.path:
+            return _words(
+                "atomic.moves", paths=plain(", ".join(map(self._shown, sorted({again.path, played.path}))))
+            )
+        return None
+
+    def _power(self, played: Film) -> Text | None:
+        """Return what a power cut could still do, and which line needs what; None when nothing."""
+        name = posixpath.basename(played.path)
+        for save in played.saves:
+            operations = played.operations[save.begin : save.end]
+            for position, op in enumerate(operations):
+                if not (isinstance(op, Rename) and op.new_name == name):
+                    continue
+                earlier, later = operations[:position], operations[position + 1 :]
+                last = max((i for i, e in enumerate(earlier) if isinstance(e, Write) and e.inode == op.inode), default=-1)
+                file_safe = any(
+                    isinstance(e, SyncAll) or (isinstance(e, Fsync) and e.inode == op.inode)
+                    for e in earlier[last + 1 :]
+                )
+                folder_safe = any(
+                    isinstance(e, SyncAll) or (isinstance(e, Fsync) and e.directory and e.inode == op.new_parent)
+                    for e in later
+                )
+                at = self.sources.at(op.where)
+                if not file_safe:
+                    return _words("power.file", at=at)
+                if not folder_safe:
+                    return _words("power.folder", at=at)
+        return None
+
+    # -- point A ---------------------------------------------------------------------------------------------------
+
+    def _point_a(self) -> Verdict:
+        wrong, calls = None, 0
+        for outcome, which in ((self.first, scripts.FIRST), (self.second, scripts.SECOND)):
+            if outcome is None or outcome.recording is None:
+                continue
+            played = self._film(outcome) or film(outcome.recording, disks(outcome.recording), NAME)
+            found, seen = self._pending(played, which)
+            calls += seen
+            wrong = wrong or found
+        if wrong is not None:
+            return self._verdict("level2-point-a", False, wrong)
+        failure = self.first.failure if self.first else None
+        if calls == 0:
+            why = self.sources.reason(failure) if failure else None
+            text = _words("point_a.stopped", why=why) if why else _words("point_a.no_tool")
+            return self._verdict("level2-point-a", False, text)
+        return self._verdict("level2-point-a", True, _words("point_a.met", calls=calls))
+
+    def _pending(self, played: Film, which: list[dict[str, Any]]) -> tuple[Text | None, int]:
+        """Return the first thing wrong with the pending call on disk, and how many tool calls were looked at."""
+        run, model, seen = -1, 0, 0
+        last_mark = 0
+        waiting = False
+        for index, mark in played.marks():
+            content = played.contents[index]
+            if mark.kind == "run-begin":
+                run, model = run + 1, 0
+            if not 0 <= run < len(which):
+                continue
+            turns = which[run]["turns"]
+            if mark.kind == "model":
+                if 0 < model <= len(turns) and (block := _tool_use(turns[model - 1])) is not None:
+                    wrong = self._booked(content, block, turns[model - 1].get("result"))
+                    if wrong is not None:
+                        return wrong, seen
+                    waiting = False
+                model += 1
+                last_mark = index
+            elif mark.kind in ("tool-begin", "tool-end") and 0 < model <= len(turns):
+                block = _tool_use(turns[model - 1])
+                if block is None:
+                    continue
+                if mark.kind == "tool-begin":
+                    seen += 1
+                    waiting = True
+                wrong = self._named(played, index, last_mark, content, block)
+                if wrong is not None:
+                    return wrong, seen
+        if waiting:
+            failure = (self.first and self.first.failure) or (self.second and self.second.failure)
+            why = self.sources.reason(failure) if failure else _words("point_a.model_not_called")
+            return _words("point_a.not_seen", why=why), seen
+        return None, seen
+
+    def _named(
+        self, played: Film, index: int, since: int, content: bytes | None, block: dict[str, Any]
+    ) -> Text | None:
+        call = plain(f"{block['name']} ({block['id']})")
+        found = document(content)
+        saved = any(save.begin > since and save.end <= index for save in played.saves)
+        if found is None:
+            if content is not None:
+                return _words("point_a.unreadable", call=call)
+            later = self._saved_later(played, index, block)
+            return later or _words("point_a.assigned" if self._assigned() else "point_a.no_file", call=call)
+        pending = found.get("pendingToolUse")
+        if isinstance(pending, list) and len(pending) == 1:
+            pending = pending[0]
+        if not pending:
+            later = self._saved_later(played, index, block)
+            if later is not None:
+                return later
+            if not saved:
+                assigned = self._assigned()
+                return _words("point_a.assigned" if assigned else "point_a.not_saved", call=call)
+            return _words("point_a.saved_without", call=call)
+        if not isinstance(pending, dict):
+            return _words("point_a.type", call=call, found=type(pending).__name__)
+        for key in ("id", "name", "input"):
+            if key not in pending:
+                return _words("point_a.key_missing", call=call, key=key)
+        for key in ("id", "name", "input"):
+            if pending[key] != block[key]:
+                shown = json.dumps(pending[key], ensure_ascii=False)
+                wanted = json.dumps(block[key], ensure_ascii=False)
+                return _words("point_a.key_wrong", call=call, key=key, found=_cut(shown), wanted=_cut(wanted))
+        if not _names_call(found, block):
+            return _words("point_a.message_missing", call=call)
+        return None
+
+    def _saved_later(self, played: Film, index: int, block: dict[str, Any]) -> Text | None:
+        """Return the message for a call that is written down only after its tool has run."""
+        for later in range(index, len(played.operations)):
+            mark = played.operations[later]
+            if isinstance(mark, Mark) and mark.kind == "model":
+                break
+            pending = (document(played.contents[later + 1]) or {}).get("pendingToolUse")
+            if isinstance(pending, dict) and pending.get("id") == block["id"]:
+                where = self._line_of_save(played, later)
+                return _words("point_a.saved_after", call=plain(f"{block['name']} ({block['id']})"), at=where)
+        return None
+
+    def _line_of_save(self, played: Film, index: int) -> Text:
+        for op in reversed(played.operations[: index + 1]):
+            if not isinstance(op, Mark) and isinstance(getattr(op, "where", None), Where):
+                return self.sources.at(op.where)
+        return self.sources.at(None)
+
+    def _assigned(self) -> bool:
+        return any(
+            "pendingToolUse" in line and "=" in line and "None" not in line
+            for source in self.sources.cells.values()
+            for line in source.split("\n")
+        )
+
+    def _booked(self, content: bytes | None, block: dict[str, Any], result: Any) -> Text | None:
+        call = plain(f"{block['name']} ({block['id']})")
+        found = document(content)
+        if found is None:
+            return _words("point_a.b_no_file" if content is None else "point_a.b_unreadable", call=call)
+        pending = found.get("pendingToolUse")
+        if pending:
+            return _words("point_a.not_cleared", call=call, found=_cut(json.dumps(pending, ensure_ascii=False)))
+        if not _has_result(_list(found.get("messages")), block["id"], result):
+            return _words("point_a.result_missing", call=call)
+        return None
+
+    # -- runs ------------------------------------------------------------------------------------------------------
+
+    def _runs(self) -> Verdict:
+        wrong = None
+        for outcome, which in ((self.first, scripts.FIRST), (self.second, scripts.SECOND)):
+            if outcome is not None and wrong is None:
+                wrong = self._run_of(outcome, which)
+        if wrong is not None:
+            return self._verdict("level2-runs", False, wrong)
+        tools = sum(len(script["turns"]) - 1 for script in (*scripts.FIRST, *scripts.SECOND))
+        return self._verdict("level2-runs", True, _words("runs.met", runs=4, tools=tools))
+
+    def _run_of(self, outcome: Outcome, which: list[dict[str, Any]]) -> Text | None:
+        recording = outcome.recording
+        marks: list[Mark] = [] if recording is None else [op for op in recording.operations if isinstance(op, Mark)]
+        runs: list[list[Mark]] = []
+        for mark in marks:
+            if mark.kind == "run-begin":
+                runs.append([])
+            elif runs:
+                runs[-1].append(mark)
+        for number, script in enumerate(which):
+            if number >= len(runs):
+                failure = outcome.failure or Failure("damaged")
+                return _words("runs.stopped", why=self.sources.reason(failure))
+            wrong = _loop(runs[number], script, self, outcome.failure)
+            if wrong is not None:
+                before = _words("runs.second_call") if number else None
+                return join(before, wrong)
+        return None
+
+
+def _loop(marks: list[Mark], script: dict[str, Any], judge: Judge, failure: Failure | None) -> Text | None:
+    """Return the first thing wrong with one run of the loop."""
+    turns = script["turns"]
+    expected = [block for turn in turns if (block := _tool_use(turn)) is not None]
+    model = 0
+    done: list[dict[str, Any]] = []
+    for mark in marks:
+        data = mark.data if isinstance(mark.data, dict) else {}
+        if mark.kind == "model":
+            if model < len(turns):
+                wrong = _history(data.get("messages"), script, model, shown=True)
+                if wrong is not None:
+                    return wrong
+            model += 1
+        elif mark.kind == "tool-begin":
+            wrong = _tool(data, done, expected, model)
+            if wrong is not None:
+                return wrong
+            done.append(data)
+    end = next((mark for mark in marks if mark.kind == "run-end"), None)
+    if end is None:
+        return _words("runs.stopped", why=judge.sources.reason(failure or Failure("damaged")))
+    if model > len(turns):
+        return _words("runs.model_often", found=model, wanted=len(turns))
+    if model < len(turns):
+        return _words("runs.model_seldom", found=model, wanted=len(turns))
+    if len(done) < len(expected):
+        return _words("runs.tool_missing", call=plain(f"{expected[len(done)]['name']} ({expected[len(done)]['id']})"))
+    returned = (end.data if isinstance(end.data, dict) else {}).get("returned")
+    return _returned(returned, script)
+
+
+def _tool(
+    data: dict[str, Any], done: list[dict[str, Any]], expected: list[dict[str, Any]], model: int
+) -> Text | None:
+    number = len(done)
+    if model and done and done[-1].get("call") == data.get("call"):
+        block = expected[min(number, len(expected)) - 1] if expected else {"name": "?", "id": "?"}
+        return _words("runs.tool_twice", call=plain(f"{block['name']} ({block['id']})"))
+    if number >= len(expected):
+        return _words("runs.tool_extra", name=_cut(str(data.get("name"))))
+    block = expected[number]
+    if data.get("name") != block["name"]:
+        return _words("runs.tool_name", found=_cut(json.dumps(data.get("name"))), wanted=block["name"])
+    if data.get("input") != block["input"]:
+        found = _cut(json.dumps(data.get("input"), ensure_ascii=False))
+        return _words("runs.tool_input", name=block["name"], found=found)
+    return None
+
+
+def _returned(returned: Any, script: dict[str, Any]) -> Text | None:
+    if returned is None:
+        return _words("runs.returns_none")
+    if not isinstance(returned, dict) or alien(returned):
+        return _words("runs.returns_other", found=alien(returned) or type(returned).__name__)
+    if "messages" not in returned:
+        return _words("runs.no_messages")
+    turns = len(script["turns"]) - 1
+    wrong = _history(returned["messages"], script, turns, shown=False)
+    if wrong is not None:
+        return wrong
+    counted = returned.get("turns")
+    if type(counted) is not int or counted != turns:
+        return _words("runs.turns", found=_cut(json.dumps(counted)), wanted=turns)
+    return None
+
+
+def _history(messages: Any, script: dict[str, Any], turns: int, *, shown: bool) -> Text | None:
+    """Check messages after ``turns`` booked turns; ``shown``: as the model is shown them, else as returned."""
+    where = _words("runs.shown", call=turns + 1) if shown else _words("runs.in_state")
+    if not isinstance(messages, list):
+        return _words("runs.messages_type", where=where, found=alien(messages) or type(messages).__name__)
+    wanted = 1 + 2 * turns
+    if not messages or not _is_message(messages[0], "user") or _text_of(messages[0]) != script["task"]:
+        return _words("runs.first_message", where=where)
+    for number in range(turns):
+        turn = script["turns"][number]
+        block = _tool_use(turn)
+        assert block is not None
+        call = plain(f"{block['name']} ({block['id']})")
+        position = 1 + 2 * number
+        if len(messages) <= position or not _is_message(messages[position], "assistant"):
+            return _words("runs.assistant_missing", where=where, call=call, n=position + 1)
+        if not any(_is_call(item, block) for item in _blocks(messages[position])):
+            return _words("runs.call_missing", where=where, call=call, n=position + 1)
+        if len(messages) <= position + 1 or not _is_message(messages[position + 1], "user"):
+            return _words("runs.result_missing", where=where, call=call, n=position + 2)
+        results = [item for item in _blocks(messages[position + 1]) if item.get("type") == "tool_result"]
+        if not any(item.get("tool_use_id") == block["id"] for item in results):
+            return _words("runs.result_missing", where=where, call=call, n=position + 2)
+        if len(results) > 1:
+            return _words("runs.result_twice", where=where, call=call, n=position + 2)
+        if not _has_result([messages[position + 1]], block["id"], turn["result"]):
+            return _words("runs.result_wrong", where=where, call=call, n=position + 2)
+    rest = messages[wanted:]
+    if not shown and len(rest) == 1 and _is_message(rest[0], "assistant"):
+        if not any(item.get("type") == "tool_use" for item in _blocks(rest[0])):
+            return None
+    if rest:
+        return _words("runs.too_many", where=where, found=len(messages), wanted=wanted)
+    return None
+
+
+# ------------------------------------------------------------------------------------------------ messages and blocks
+
+
+def _tool_use(turn: dict[str, Any]) -> dict[str, Any] | None:
+    return next((block for block in turn["content"] if block["type"] == "tool_use"), None)
+
+
+def _is_message(message: Any, role: str) -> bool:
+    return isinstance(message, dict) and message.get("role") == role and "content" in message
+
+
+def _blocks(message: Any) -> list[dict[str, Any]]:
+    content = message.get("content") if isinstance(message, dict) else None
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def _text_of(message: Any) -> str | None:
+    return _plain_text(message.get("content"))
+
+
+def _plain_text(content: Any) -> str | None:
+    """Return a content's text, whether it is a string or a list of text blocks."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list) and all(isinstance(b, dict) and isinstance(b.get("text"), str) for b in content):
+        return "".join(b["text"] for b in content)
+    return None
+
+
+def _is_call(item: dict[str, Any], block: dict[str, Any]) -> bool:
+    return item.get("type") == "tool_use" and all(item.get(key) == block[key] for key in ("id", "name", "input"))
+
+
+def _names_call(found: dict[str, Any], block: dict[str, Any]) -> bool:
+    messages = _list(found.get("messages"))
+    return bool(
+        messages
+        and _is_message(messages[-1], "assistant")
+        and any(item.get("type") == "tool_use" and item.get("id") == block["id"] for item in _blocks(messages[-1]))
+    )
+
+
+def _has_result(messages: list[Any], number: str, result: Any) -> bool:
+    return any(
+        item.get("type") == "tool_result"
+        and item.get("tool_use_id") == number
+        and _plain_text(item.get("content")) == result
+        for message in messages
+        if _is_message(message, "user")
+        for item in _blocks(message)
+    )
+
+
+def _cut(text: str, widest: int = 60) -> str:
+    return text if len(text) <= widest else text[: widest - 1] + "…"
+
+
+# ------------------------------------------------------------------------------------------------ images
+
+
+def _moments(played: Film) -> int:
+    """Return how many moments of a run a kill can hit: after each operation, and between the bytes of each write."""
+    return sum(
+        len(op.data) if isinstance(op, Write) else 1
+        for save in played.saves
+        for op in played.operations[save.begin : save.end]
+        if not isinstance(op, Mark)
+    )
+
+
+def _left(played: Film) -> list[tuple[int, Image]]:
+    """Return the directories that a run killed during a save leaves, unlike ones first.
+
+    A write stands for three of them: not begun, half done, done.
+    """
+    found: dict[tuple[Any, ...], list[tuple[int, Image]]] = {}
+    for save in played.saves:
+        if save.run:
+            break
+        for index in range(save.begin, save.end):
+            operation = played.operations[index]
+            if isinstance(operation, Mark):
+                continue
+            moments = [played.images[index + 1]]
+            if isinstance(operation, Write) and len(operation.data) > 1:
+                moments.insert(0, after(played.images[index], operation, len(operation.data) // 2))
+            for image in moments:
+                look = tuple(
+                    (path, "empty" if not data else "whole" if document(data) is not None else "part")
+                    for path, data in image.files().items()
+                )
+                found.setdefault(look, []).append((index, image))
+    firsts = [entries[0] for entries in found.values()]
+    return firsts + [entry for entries in found.values() for entry in entries[1:]]
+
+
+def _in_tmp(recording: Recording) -> bool:
+    """Tell whether a run made anything in ``/tmp``."""
+    final = disks(recording)
+    roots = {image.find("/tmp") for image in final[:1]} - {None}
+    inside = set(roots)
+    for operation in recording.operations:
+        if isinstance(operation, Link) and operation.parent in inside:
+            if operation.kind == "directory":
+                inside.add(operation.inode)
+            return True
+        if isinstance(operation, Rename) and operation.new_parent in inside:
+            return True
+    return False
+
+
+def _copied(played: Film, save: Save) -> bool:
+    """Tell whether the save had the same bytes whole in another file when it wrote them into the checkpoint."""
+    end = played.contents[save.end]
+    if not end or save.end >= len(played.images):
+        return False
+    for index in range(save.begin, save.end):
+        operation = played.operations[index]
+        if isinstance(operation, Write) and played.contents[index + 1] is not played.contents[index]:
+            return any(
+                data == end for path, data in played.images[index].files().items() if path != played.path
+            )
+    return False
