@@ -14,6 +14,18 @@ def crash_course() -> None:
 
 
 @main.command()
+def check(
+    notebook: Annotated[Path | None, typer.Argument(help="Your notebook; the one exercise in this folder if left out.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the verdicts as JSON.")] = False,
+    lang: Annotated[str | None, typer.Option(help="en or zh; else your locale's.")] = None,
+) -> None:
+    """Check your own work: a line for each criterion, and what to do next."""
+    from grader.answers import command
+
+    raise typer.Exit(command.check(notebook, json, lang))
+
+
+@main.command()
 def demo(
     keep: Annotated[Path | None, typer.Option(help="Put the demo's course into this new folder.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the marks as JSON.")] = False,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from grader.criteria import Criterion, criteria, of_exercise
 from grader.levels import level2
 from grader.levels.trial import Failure, Runner, alien
 from grader.verdict import Text, Verdict
-from grader.words import catalogue, join, language
+from grader.words import catalogue
 
 _words = catalogue()
 _worker: Worker | None = None
@@ -57,7 +56,9 @@ def judge_notebook(
     return judge_cells(cells, [c.id for c in of_exercise(found)], student_id=student_id, worker=worker)
 
 
-def open_notebook(source: str | Path | Mapping[str, Any], exercise: str | None = None) -> tuple[str, list[Cell]]:
+def open_notebook(
+    source: str | Path | Mapping[str, Any], exercise: str | None = None
+) -> tuple[str, list[Cell]]:
     """Return a notebook's exercise and its code cells, or raise :class:`BadNotebook`."""
     cells = code_cells(read_notebook(source))
     found = exercise or exercise_of(cells)
@@ -98,7 +99,14 @@ def judge_cells(
         except Exception as error:  # a recording made to be strange must not stop a batch
             what = type(error).__name__
             found = [
-                Verdict(c.id, None, 0.0, c.points, _words("check.internal", what=what), flags=(f"judge: {error!r}",))
+                Verdict(
+                    c.id,
+                    None,
+                    0.0,
+                    c.points,
+                    _words("check.internal", what=what),
+                    flags=(f"judge: {error!r}",),
+                )
                 for c in here
             ]
         verdicts |= {verdict.criterion: verdict for verdict in found}

@@ -95,7 +95,9 @@ _replies = msgspec.msgpack.Decoder(Reply)
 def _to_mirror(value: Any, mirror: type[msgspec.Struct], names: tuple[str, ...]) -> msgspec.Struct:
     return mirror(
         *[
-            (place.file, place.line, place.function) if isinstance(place := getattr(value, name), Where) else place
+            (place.file, place.line, place.function)
+            if isinstance(place := getattr(value, name), Where)
+            else place
             for name in names
         ]
     )
@@ -104,7 +106,9 @@ def _to_mirror(value: Any, mirror: type[msgspec.Struct], names: tuple[str, ...])
 def _from_mirror(value: Any, kind: type[Any], names: tuple[str, ...]) -> Any:
     return kind(
         **{
-            name: Where(*field) if name == "where" and (field := getattr(value, name)) else getattr(value, name)
+            name: Where(*field)
+            if name == "where" and (field := getattr(value, name))
+            else getattr(value, name)
             for name in names
         }
     )
@@ -124,7 +128,9 @@ def encode_outcome(outcome: Outcome) -> bytes:
         [_to_mirror(escape, _ESCAPE, _FIELDS[Escape]) for escape in log.escapes],
         log.root,
     )
-    return _encoder.encode(_Result(recording, outcome.data, outcome.failure, list(outcome.cells), list(outcome.observations)))
+    return _encoder.encode(
+        _Result(recording, outcome.data, outcome.failure, list(outcome.cells), list(outcome.observations))
+    )
 
 
 def decode_job(data: bytes) -> Job:

@@ -33,12 +33,57 @@ from grader.levels.trial import Failure, Kind, Outcome, Place, Stage
 
 DRIVERS: dict[str, Callable[[Stage, Any], Any]] = {"level2": level2_drive.drive}
 
-PRELOAD = (
-    "abc base64 collections contextlib copy csv dataclasses datetime enum errno fcntl functools glob gzip hashlib inspect "
-    "io itertools json logging math operator os pathlib pickle platform pprint queue random re secrets shutil signal "
-    "stat string struct subprocess tempfile textwrap threading time traceback types typing uuid warnings zlib "
-    "asyncio concurrent.futures.thread"
-).split()
+PRELOAD = [
+    "abc",
+    "base64",
+    "collections",
+    "contextlib",
+    "copy",
+    "csv",
+    "dataclasses",
+    "datetime",
+    "enum",
+    "errno",
+    "fcntl",
+    "functools",
+    "glob",
+    "gzip",
+    "hashlib",
+    "inspect",
+    "io",
+    "itertools",
+    "json",
+    "logging",
+    "math",
+    "operator",
+    "os",
+    "pathlib",
+    "pickle",
+    "platform",
+    "pprint",
+    "queue",
+    "random",
+    "re",
+    "secrets",
+    "shutil",
+    "signal",
+    "stat",
+    "string",
+    "struct",
+    "subprocess",
+    "tempfile",
+    "textwrap",
+    "threading",
+    "time",
+    "traceback",
+    "types",
+    "typing",
+    "uuid",
+    "warnings",
+    "zlib",
+    "asyncio",
+    "concurrent.futures.thread",
+]
 
 CELL = "<cell "
 
@@ -348,7 +393,9 @@ def _supervise(pid: int, job: wire.Job, result: int, out: int) -> wire.Reply:
                 break
     detail = ""
     if ended == "died":
-        detail = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {os.WEXITSTATUS(status)}"
+        detail = (
+            f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {os.WEXITSTATUS(status)}"
+        )
     payload = bytes(received[need : need + (size or 0)]) if ended == "result" else b""
     return wire.Reply(ended, payload, bytes(printed[-limits.output :]), detail)  # type: ignore[arg-type]
 
@@ -431,7 +478,10 @@ def run_here(job: wire.Job) -> Outcome:
         pass
     finally:
         sys.stdout, sys.stderr = out, err
-        for name in ("__main__", *(name for name in modules if name == "grader" or name.startswith("grader."))):
+        for name in (
+            "__main__",
+            *(name for name in modules if name == "grader" or name.startswith("grader.")),
+        ):
             sys.modules[name] = modules[name]
     result = kept[0]
     return Outcome(

@@ -16,9 +16,11 @@ Three questions, judged apart, so that a fault in one leaves the others standing
 
 from __future__ import annotations
 
+import ast
 import errno
 import json
 import posixpath
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,6 +38,8 @@ from grader.words import catalogue, join, plain
 
 EXERCISE = "level2"
 CELL = "level2-code"
+BEFORE = "level2-before"
+"""The cell that shows the code as it was found."""
 CODE = ("level2-atomic", "level2-point-a", "level2-runs")
 WRITTEN = {
     "level2-hazard-overwrite": ("hazard_1", "hazard_2"),
@@ -174,7 +178,9 @@ def document(content: bytes | None) -> dict[str, Any] | None:
 
 def holds(found: dict[str, Any], given: Sequence[Any]) -> bool | None:
     """Tell whether a document is the state that a save was given; None when no argument looks like a state."""
-    states = [value for value in given if isinstance(value, dict) and not alien(value) and set(FIELDS) & set(value)]
+    states = [
+        value for value in given if isinstance(value, dict) and not alien(value) and set(FIELDS) & set(value)
+    ]
     if not states:
         return None
     state = max(states, key=lambda value: len(set(FIELDS) & set(value)))
@@ -316,13 +322,17 @@ def _kind(played: Film, save: Save, index: int) -> str:
             return "moved_then_in_place"
         return "in_place"
     if isinstance(operation, Rename | Link) and _new_name(operation) == name:
-        if any(isinstance(op, Rename) and op.old_name == name for op in earlier) and isinstance(operation, Link):
+        if any(isinstance(op, Rename) and op.old_name == name for op in earlier) and isinstance(
+            operation, Link
+        ):
             return "moved_then_in_place"
         if isinstance(operation, Link):
             return "in_place"
-        return "renamed_early" if any(
-            isinstance(op, Write) and op.inode == operation.inode for op in later
-        ) else "renamed_unfinished"
+        return (
+            "renamed_early"
+            if any(isinstance(op, Write) and op.inode == operation.inode for op in later)
+            else "renamed_unfinished"
+        )
     return "in_place"
 
 
@@ -417,12 +427,17 @@ class Judge:
             images = disks(outcome.recording)
             candidates = places(outcome.recording, images, NAME)
             films = [film(outcome.recording, images, path) for path in candidates[:6]]
-            films = [f for f in films if f.saves] or films
+            films = [f for f in films if _written_in(f)] or films
             self._films[key] = min(films, key=lambda f: len(faults(f))) if films else None
         return self._films[key]
 
     def _verdict(
-        self, criterion: str, met: bool | None, message: Text, advice: Text | None = None, flags: tuple[str, ...] = ()
+        self,
+        criterion: str,
+        met: bool | None,
+        message: Text,
+        advice: Text | None = None,
+        flags: tuple[str, ...] = (),
     ) -> Verdict:
         full = criteria()[criterion].points
         return Verdict(criterion, met, full if met else 0.0, full, message, advice=advice, flags=flags)
@@ -459,7 +474,11 @@ class Judge:
     def _never(self, outcomes: list[Outcome]) -> Text:
         for outcome in outcomes:
             if outcome.failure is not None and outcome.recording is not None:
-                raised = [op for op in outcome.recording.operations if isinstance(op, Mark) and op.kind == "save-begin"]
+                raised = [
+                    op
+                    for op in outcome.recording.operations
+                    if isinstance(op, Mark) and op.kind == "save-begin"
+                ]
                 if raised or outcome.failure.kind != "exception":
                     return self._raised(outcome) if raised else self._stopped_before(outcome)
                 return self._stopped_before(outcome)
@@ -497,11 +516,19 @@ class Judge:
         held = self._held(fault)
         name = plain(self._shown(played.path))
         gone = _words("atomic.old_gone") if fault.lost else Text("", "")
-        common = {"at": at, "held": held, "file": name, "gone": gone, "progress": self._progress(played, fault)}
+        common = {
+            "at": at,
+            "held": held,
+            "file": name,
+            "gone": gone,
+            "progress": self._progress(played, fault),
+        }
         if fault.kind == "in_place":
             source = self.sources.line(place_of(where))
             copied = any(word in source for word in ("copy", "shutil")) or _copied(played, save)
-            key = "atomic.moved_across" if "move" in source else "atomic.copy" if copied else "atomic.in_place"
+            key = (
+                "atomic.moved_across" if "move" in source else "atomic.copy" if copied else "atomic.in_place"
+            )
             return _words(key, **common)
         if fault.kind in ("moved_away", "moved_then_in_place", "unlinked", "renamed_early", "removed"):
             earlier = self._earlier(played, fault)
@@ -586,7 +613,9 @@ class Judge:
         tables: dict[tuple[Any, ...], set[tuple[Any, ...]]] = {}
         count = 0
         for index, image in _left(played):
-            if any(tuple(answer(image, query) for query in queries) in seen for queries, seen in tables.items()):
+            if any(
+                tuple(answer(image, query) for query in queries) in seen for queries, seen in tables.items()
+            ):
                 continue
             if count >= RERUNS:
                 break
@@ -636,13 +665,17 @@ class Judge:
                 if not (isinstance(op, Rename) and op.new_name == name):
                     continue
                 earlier, later = operations[:position], operations[position + 1 :]
-                last = max((i for i, e in enumerate(earlier) if isinstance(e, Write) and e.inode == op.inode), default=-1)
+                last = max(
+                    (i for i, e in enumerate(earlier) if isinstance(e, Write) and e.inode == op.inode),
+                    default=-1,
+                )
                 file_safe = any(
                     isinstance(e, SyncAll) or (isinstance(e, Fsync) and e.inode == op.inode)
                     for e in earlier[last + 1 :]
                 )
                 folder_safe = any(
-                    isinstance(e, SyncAll) or (isinstance(e, Fsync) and e.directory and e.inode == op.new_parent)
+                    isinstance(e, SyncAll)
+                    or (isinstance(e, Fsync) and e.directory and e.inode == op.new_parent)
                     for e in later
                 )
                 at = self.sources.at(op.where)
@@ -776,7 +809,9 @@ class Judge:
             return _words("point_a.b_no_file" if content is None else "point_a.b_unreadable", call=call)
         pending = found.get("pendingToolUse")
         if pending:
-            return _words("point_a.not_cleared", call=call, found=_cut(json.dumps(pending, ensure_ascii=False)))
+            return _words(
+                "point_a.not_cleared", call=call, found=_cut(json.dumps(pending, ensure_ascii=False))
+            )
         if not _has_result(_list(found.get("messages")), block["id"], result):
             return _words("point_a.result_missing", call=call)
         return None
@@ -784,6 +819,8 @@ class Judge:
     # -- runs ------------------------------------------------------------------------------------------------------
 
     def _runs(self) -> Verdict:
+        if self._untouched():
+            return self._verdict("level2-runs", False, _words("runs.untouched"))
         wrong = None
         for outcome, which in ((self.first, scripts.FIRST), (self.second, scripts.SECOND)):
             if outcome is not None and wrong is None:
@@ -793,9 +830,26 @@ class Judge:
         tools = sum(len(script["turns"]) - 1 for script in (*scripts.FIRST, *scripts.SECOND))
         return self._verdict("level2-runs", True, _words("runs.met", runs=4, tools=tools))
 
+    def _untouched(self) -> bool:
+        """Tell whether the solution cell still holds the code as it was found, and no other cell mends it."""
+        found, now = self.sources.cells.get(BEFORE), self.sources.cells.get(CELL)
+        if found is None or now is None or _tree(found) != _tree(now):
+            return False
+        others = [source for name, source in self.sources.cells.items() if name not in (BEFORE, CELL)]
+        return not any(
+            re.search(
+                r"\b(def|class)\s+(save_checkpoint|run_agent)\b|^(save_checkpoint|run_agent)\s*=",
+                source,
+                re.M,
+            )
+            for source in others
+        )
+
     def _run_of(self, outcome: Outcome, which: list[dict[str, Any]]) -> Text | None:
         recording = outcome.recording
-        marks: list[Mark] = [] if recording is None else [op for op in recording.operations if isinstance(op, Mark)]
+        marks: list[Mark] = (
+            [] if recording is None else [op for op in recording.operations if isinstance(op, Mark)]
+        )
         runs: list[list[Mark]] = []
         for mark in marks:
             if mark.kind == "run-begin":
@@ -811,6 +865,13 @@ class Judge:
                 before = _words("runs.second_call") if number else None
                 return join(before, wrong)
         return None
+
+
+def _tree(source: str | None) -> str:
+    try:
+        return ast.dump(ast.parse(source or ""))
+    except (SyntaxError, ValueError, RecursionError):
+        return source or ""
 
 
 def _loop(marks: list[Mark], script: dict[str, Any], judge: Judge, failure: Failure | None) -> Text | None:
@@ -840,7 +901,9 @@ def _loop(marks: list[Mark], script: dict[str, Any], judge: Judge, failure: Fail
     if model < len(turns):
         return _words("runs.model_seldom", found=model, wanted=len(turns))
     if len(done) < len(expected):
-        return _words("runs.tool_missing", call=plain(f"{expected[len(done)]['name']} ({expected[len(done)]['id']})"))
+        return _words(
+            "runs.tool_missing", call=plain(f"{expected[len(done)]['name']} ({expected[len(done)]['id']})")
+        )
     returned = (end.data if isinstance(end.data, dict) else {}).get("returned")
     return _returned(returned, script)
 
@@ -940,13 +1003,17 @@ def _plain_text(content: Any) -> str | None:
     """Return a content's text, whether it is a string or a list of text blocks."""
     if isinstance(content, str):
         return content
-    if isinstance(content, list) and all(isinstance(b, dict) and isinstance(b.get("text"), str) for b in content):
+    if isinstance(content, list) and all(
+        isinstance(b, dict) and isinstance(b.get("text"), str) for b in content
+    ):
         return "".join(b["text"] for b in content)
     return None
 
 
 def _is_call(item: dict[str, Any], block: dict[str, Any]) -> bool:
-    return item.get("type") == "tool_use" and all(item.get(key) == block[key] for key in ("id", "name", "input"))
+    return item.get("type") == "tool_use" and all(
+        item.get(key) == block[key] for key in ("id", "name", "input")
+    )
 
 
 def _names_call(found: dict[str, Any], block: dict[str, Any]) -> bool:
@@ -954,7 +1021,9 @@ def _names_call(found: dict[str, Any], block: dict[str, Any]) -> bool:
     return bool(
         messages
         and _is_message(messages[-1], "assistant")
-        and any(item.get("type") == "tool_use" and item.get("id") == block["id"] for item in _blocks(messages[-1]))
+        and any(
+            item.get("type") == "tool_use" and item.get("id") == block["id"] for item in _blocks(messages[-1])
+        )
     )
 
 
@@ -1012,17 +1081,28 @@ def _left(played: Film) -> list[tuple[int, Image]]:
     return firsts + [entry for entries in found.values() for entry in entries[1:]]
 
 
+def _written_in(played: Film) -> bool:
+    """Tell whether any save changed the checkpoint at this path."""
+    return any(
+        content is not played.contents[save.begin]
+        for save in played.saves
+        for content in played.contents[save.begin : save.end + 1]
+    )
+
+
 def _in_tmp(recording: Recording) -> bool:
     """Tell whether a run made anything in ``/tmp``."""
-    final = disks(recording)
-    roots = {image.find("/tmp") for image in final[:1]} - {None}
-    inside = set(roots)
+    inside = {recording.initial.find("/tmp")}
+    running = False
     for operation in recording.operations:
-        if isinstance(operation, Link) and operation.parent in inside:
+        if isinstance(operation, Mark):
+            running = running or operation.kind == "run-begin"
+        elif isinstance(operation, Link) and operation.parent in inside:
+            if running:
+                return True
             if operation.kind == "directory":
                 inside.add(operation.inode)
-            return True
-        if isinstance(operation, Rename) and operation.new_parent in inside:
+        elif isinstance(operation, Rename) and operation.new_parent in inside and running:
             return True
     return False
 

@@ -13,7 +13,10 @@ TOOLS: list[dict[str, Any]] = [
     {
         "name": "send_mail",
         "description": "Send a mail.",
-        "input_schema": {"type": "object", "properties": {"to": {"type": "string"}, "text": {"type": "string"}}},
+        "input_schema": {
+            "type": "object",
+            "properties": {"to": {"type": "string"}, "text": {"type": "string"}},
+        },
     },
     {
         "name": "add",
@@ -50,7 +53,9 @@ def _script(task: str, *turns: dict[str, Any]) -> dict[str, Any]:
 
 def _pages(count: int) -> str:
     """Return a long result of about 30 KB: numbered lines in several scripts."""
-    return "\n".join(f"{n:03d} | Seite {n} – naïve “Größe” | 第 {n} 页 | {'x' * 48}" for n in range(1, count + 1))
+    return "\n".join(
+        f"{n:03d} | Seite {n} – naïve “Größe” | 第 {n} 页 | {'x' * 48}" for n in range(1, count + 1)
+    )
 
 
 LONG = _script(
@@ -62,7 +67,12 @@ LONG = _script(
         number="call_é1",
         text="I look into the notes first. 先查笔记。",
     ),
-    _call("search_notes", {"query": "all pages", "nested": {"from": 1, "to": [2, None, True]}}, _pages(330), number="call_2"),
+    _call(
+        "search_notes",
+        {"query": "all pages", "nested": {"from": 1, "to": [2, None, True]}},
+        _pages(330),
+        number="call_2",
+    ),
     _call("send_mail", {"to": "王芳", "text": "9:00–18:00 ✓"}, "sent: ✓ 已发送", number="call_3"),
     _answer("Done. 已经把摘要发给王芳。"),
 )

@@ -44,9 +44,7 @@ def after(image: Image, operation: Operation, cut: int | None = None) -> Image:
         inside[operation.new_name] = operation.inode
         inodes[operation.new_parent] = replace(inodes[operation.new_parent], entries=inside)
     elif isinstance(operation, Meta):
-        inodes[operation.inode] = replace(
-            inodes[operation.inode], mode=operation.mode, mtime=operation.mtime
-        )
+        inodes[operation.inode] = replace(inodes[operation.inode], mode=operation.mode, mtime=operation.mtime)
     else:
         return image
     return Image(inodes, image.top, image.cwd)
@@ -77,7 +75,9 @@ def places(recording: Recording, images: list[Image], name: str) -> list[str]:
         new = (operation.parent, operation.name) if isinstance(operation, Link) else None
         if isinstance(operation, Rename):
             new = operation.new_parent, operation.new_name
-        if new is not None and (new[1] == name or images[index + 1].inodes[_child(operation)].kind == "directory"):
+        if new is not None and (
+            new[1] == name or images[index + 1].inodes[_child(operation)].kind == "directory"
+        ):
             found |= dict.fromkeys(
                 path for path in _paths(images[index + 1], name) if images[index + 1].find(path) is not None
             )
