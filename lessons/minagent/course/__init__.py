@@ -1,0 +1,28 @@
+"""What the lessons use beside minagent itself: pictures, predictions, self-checks, real crashes, notes.
+
+Nothing here is part of the runtime, and the runtime imports nothing of it.
+"""
+
+from . import turns
+from .crashes import Outcome, run_and_kill, run_program
+from .notes import note
+from .pictures import Picture, conversation, places, strips, table, tape, timeline
+from .yourturn import Answer, check_here, compare
+
+__all__ = [
+    "Answer",
+    "Outcome",
+    "Picture",
+    "check_here",
+    "compare",
+    "conversation",
+    "note",
+    "places",
+    "run_and_kill",
+    "run_program",
+    "strips",
+    "table",
+    "tape",
+    "timeline",
+    "turns",
+]

@@ -1,0 +1,172 @@
+"""Predictions compared, and "your turn" cells that check themselves: what the learner wrote is really run.
+
+`check_here(name, value)` answers in one or two sentences: what was tried, what came out, what to do next. A
+cell that nobody has filled in yet is not an error. The sentences come in English and in Chinese.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from .pictures import STYLE
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What there is to say about an attempt: right (True), not yet (False), or not tried (None)."""
+
+    passed: bool | None
+    en: str
+    zh: str
+
+    @property
+    def mark(self) -> str:
+        """The sign that stands before the sentence."""
+        return {True: "✓", False: "✕", None: "○"}[self.passed]
+
+    def __str__(self) -> str:
+        return self.zh if speaks_chinese() else self.en
+
+    def __repr__(self) -> str:
+        return f"{self.mark} {self}"
+
+    def _repr_html_(self) -> str:
+        colour = {True: "green", False: "red", None: "faint"}[self.passed]
+        words = escape(str(self)).replace("\n", "<br>")
+        return (
+            f'{STYLE}<div class="cc-pic" style="border-left:3px solid var(--{colour});padding:.2em .7em">'
+            f'<b style="color:var(--{colour})">{self.mark}</b>&nbsp; {words}</div>'
+        )
+
+
+def speaks_chinese() -> bool:
+    """Say whether the learner's language is Chinese: CRASH_COURSE_LANG, else the locale."""
+    for name in ("CRASH_COURSE_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
+        value = os.environ.get(name, "").strip().lower()
+        if value:
+            return value.startswith("zh")
+    return False
+
+
+def compare(prediction: Any, happened: Any) -> Answer:
+    """Set a prediction beside what happened."""
+    open_parts = prediction if isinstance(prediction, tuple) else (prediction,)
+    if any(part is ... for part in open_parts):
+        return Answer(None, f"No prediction made. It was {happened!r}.", f"没有写预测。实际是 {happened!r}。")
+    if prediction == happened:
+        return Answer(True, f"You said {prediction!r}, and so it was.", f"你预测 {prediction!r}，正是如此。")
+    return Answer(
+        False,
+        f"You said {prediction!r}; it was {happened!r}. Find out why before you read on.",
+        f"你预测 {prediction!r}，实际是 {happened!r}。先想清楚原因，再往下读。",
+    )
+
+
+# -- the mechanism -------------------------------------------------------------------------------------------
+
+Judge = Callable[[Any], Answer]
+JUDGES: dict[str, Judge] = {}
+
+
+def turn(name: str) -> Callable[[Judge], Judge]:
+    """Register the judge of one "your turn" cell."""
+
+    def register(judge: Judge) -> Judge:
+        JUDGES[name] = judge
+        return judge
+
+    return register
+
+
+def check_here(name: str, value: Any) -> Answer:
+    """Try what the learner wrote for the cell `name`, and say how it went."""
+    if name not in JUDGES:
+        return Answer(False, f"There is no cell {name!r} to check.", f"没有名为 {name!r} 的练习单元。")
+    if value is ... or value is None:
+        return UNTRIED
+    return JUDGES[name](value)
+
+
+UNTRIED = Answer(
+    None,
+    "Not tried yet: put your answer in place of the three dots and run the cell again.",
+    "还没有作答：把三个点换成你的答案，再运行一次这个单元格。",
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call of the learner's function: with what, what should come out, and in words why."""
+
+    arguments: tuple[Any, ...]
+    expected: Any
+    en: str
+    zh: str
+
+
+def try_function(function: Any, cases: list[Case], en: str, zh: str) -> Answer:
+    """Run the learner's function on each case; stop at the first that goes wrong."""
+    if not callable(function):
+        kind = type(function).__name__
+        return Answer(
+            False, f"A function is wanted here; this is a {kind}.", f"这里需要一个函数，现在是 {kind}。"
+        )
+    for case in cases:
+        try:
+            got = function(*copy.deepcopy(case.arguments))
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            return Answer(
+                False, f"{case.en}: your function raised {what}.", f"{case.zh}：你的函数抛出了 {what}。"
+            )
+        if got is ... or (got is None and case.expected is not None and case is cases[0]):
+            return UNTRIED
+        if type(got) is not type(case.expected):
+            want, have = type(case.expected).__name__, type(got).__name__
+            return Answer(
+                False,
+                f"{case.en}: a value of type {want} is wanted; your function returned {have} ({got!r}).",
+                f"{case.zh}：应当返回 {want}，你的函数返回了 {have}（{got!r}）。",
+            )
+        if got != case.expected:
+            return Answer(
+                False,
+                f"{case.en}: your function returned {got!r}; {case.expected!r} is right.",
+                f"{case.zh}：你的函数返回 {got!r}，正确的是 {case.expected!r}。",
+            )
+    return Answer(True, en, zh)
+
+
+def try_dict(
+    value: Any, expected: dict[str, Any], why: dict[str, tuple[str, str]], en: str, zh: str
+) -> Answer:
+    """Compare a dict of the learner's with what is so; explain the first difference, never the whole key."""
+    if not isinstance(value, dict):
+        kind = type(value).__name__
+        return Answer(
+            False, f"A dict is wanted here; this is a {kind}.", f"这里需要一个字典，现在是 {kind}。"
+        )
+    if any(item is ... for item in value.values()):
+        left = sum(item is ... for item in value.values())
+        return Answer(
+            None,
+            f"{left} of {len(expected)} are still open.",
+            f"还有 {left} 项没有填（共 {len(expected)} 项）。",
+        )
+    missing = [key for key in expected if key not in value]
+    if missing:
+        return Answer(False, f"The key {missing[0]!r} is missing.", f"缺少键 {missing[0]!r}。")
+    for key, right in expected.items():
+        if type(value[key]) is not type(right) or value[key] != right:
+            reason_en, reason_zh = why[key]
+            return Answer(
+                False,
+                f"{key!r}: look again at {value[key]!r}. {reason_en}",
+                f"{key!r}：再想想 {value[key]!r}。{reason_zh}",
+            )
+    return Answer(True, en, zh)

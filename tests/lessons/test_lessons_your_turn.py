@@ -1,0 +1,148 @@
+"""The "your turn" cells: a right answer is accepted, wrong ones are told why, open ones are not an error."""
+
+import re
+from pathlib import Path
+
+import pytest
+from minagent import asks, calls_in, result_ids, says, step_once, tool_use
+from minagent.course import check_here, compare, note
+from minagent.course.yourturn import JUDGES
+
+LESSONS = Path(__file__).resolve().parents[2] / "lessons"
+
+
+@pytest.fixture(autouse=True)
+def english(monkeypatch):
+    monkeypatch.setenv("CRASH_COURSE_LANG", "en")
+
+
+def at_most(agent, n):
+    status = "paused"
+    while n and status == "paused":
+        status = step_once(agent)
+        n -= 1
+    return status
+
+
+def endless(agent, n):
+    for _ in range(n):
+        status = step_once(agent)
+    return status
+
+
+def may_cut(messages):
+    return {call["id"] for message in messages for call in calls_in(message)} == set(result_ids(messages))
+
+
+def results_of(messages):
+    results = {call["id"]: None for message in messages for call in calls_in(message)}
+    for message in messages:
+        if isinstance(message["content"], list):
+            for block in message["content"]:
+                if block["type"] == "tool_result":
+                    results[block["tool_use_id"]] = block["content"]
+    return results
+
+
+SURVIVES = {
+    "a list in a variable": False,
+    "a file that was written and closed": True,
+    "text given to file.write(), not flushed": False,
+    "a mail that was sent": True,
+    "os.environ['TURN'] = '2'": False,
+}
+FIELDS = ["messages", "pendingToolUse", "task", "tokensUsed", "turns", "version"]
+
+RIGHT = {
+    "lesson01-twice": lambda effects: sorted({e for e in effects if effects.count(e) > 1}),
+    "lesson01-sent": lambda total, killed_after: total + killed_after,
+    "lesson01-survives": SURVIVES,
+    "lesson02-script": [asks(tool_use("s1", "add", {"a": 19, "b": 23})), says("The sum is 42.")],
+    "lesson02-results": results_of,
+    "lesson02-cursor": lambda at, calls: at + calls,
+    "lesson03-at-most": at_most,
+    "lesson03-may-cut": may_cut,
+    "lesson03-messages": lambda steps: 2 + 2 * steps,
+    "lesson04-missing": lambda document: [field for field in FIELDS if field not in document],
+    "lesson04-turns": lambda limit, died, has: limit if has else died + limit,
+    "lesson04-compaction": lambda limit, per, died, has: -(-limit // per) + (0 if has else died),
+}
+WRONG = {
+    "lesson01-twice": [lambda effects: [e for e in effects if effects.count(e) > 1], lambda e: 1 / 0],
+    "lesson01-sent": [lambda total, killed_after: total, 5],
+    "lesson01-survives": [{**SURVIVES, "a list in a variable": True}, {"a": 1}, [True]],
+    "lesson02-script": [
+        [says("The sum is 42.")],
+        [asks(tool_use("s1", "add", {"a": 1, "b": 1})), says("The sum is 42.")],
+        [asks(tool_use("x", "add", {"a": 19, "b": 23})), says("The sum is 42.")],
+        [asks(tool_use("s1", "sum", {"a": 19, "b": 23})), says("The sum is 42.")],
+        [asks(tool_use("s1", "add", {"a": 19, "b": 23})), says("42")],
+    ],
+    "lesson02-results": [lambda messages: {"c1": "5", "c2": "7"}],
+    "lesson02-cursor": [lambda at, calls: calls],
+    "lesson03-at-most": [endless, lambda agent, n: "done", lambda agent, n: 1 / 0],
+    "lesson03-may-cut": [lambda messages: len(messages) % 2 == 0, lambda messages: "yes"],
+    "lesson03-messages": [lambda steps: 4 * steps],
+    "lesson04-missing": [lambda document: [], lambda d: [f for f in FIELDS if not d.get(f)]],
+    "lesson04-turns": [lambda limit, died, has: limit],
+    "lesson04-compaction": [lambda limit, per, died, has: limit // per],
+}
+
+
+def test_every_cell_has_a_judge_and_every_judge_a_cell_and_a_test():
+    asked = set()
+    for source in LESSONS.glob("[0-9][0-9]_*.md"):
+        asked |= set(re.findall(r'check_here\("([^"]+)"', source.read_text(encoding="utf-8")))
+    assert asked == set(JUDGES) == set(RIGHT) == set(WRONG)
+
+
+@pytest.mark.parametrize("name", sorted(RIGHT))
+def test_a_right_answer_is_accepted(name):
+    answer = check_here(name, RIGHT[name])
+    assert answer.passed is True, str(answer)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(name, value) for name in sorted(WRONG) for value in WRONG[name]]
+)
+def test_a_wrong_answer_is_told_why(name, value):
+    answer = check_here(name, value)
+    assert answer.passed is False, str(answer)
+    assert answer.en and answer.zh and answer.en != answer.zh
+
+
+def unsolved(*arguments): ...
+
+
+@pytest.mark.parametrize("name", sorted(RIGHT))
+def test_an_open_cell_is_not_an_error(name):
+    open_value = dict.fromkeys(RIGHT[name], ...) if isinstance(RIGHT[name], dict) else ...
+    if callable(RIGHT[name]):
+        open_value = unsolved
+    assert check_here(name, open_value).passed is None
+
+
+def test_the_language_is_the_learners(monkeypatch):
+    assert str(compare(3, 5)).startswith("You said 3; it was 5.")
+    monkeypatch.setenv("CRASH_COURSE_LANG", "zh")
+    assert str(compare(3, 5)).startswith("你预测 3，实际是 5。")
+
+
+@pytest.mark.parametrize(("prediction", "passed"), [(5, True), (4, False), (5.0, False), (..., None)])
+def test_a_prediction_is_compared_by_exact_type(prediction, passed):
+    assert compare(prediction, 5).passed is passed
+    assert compare((prediction, 1), (5, 1)).passed is passed
+
+
+def test_notes_go_to_a_file_of_their_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("CRASH_COURSE_NOTES", str(tmp_path / "notes"))
+    assert note("01_x").passed is None
+    assert not (tmp_path / "notes").exists()
+    note("01_x", "what was hard")
+    note("01_x", "and 难点")
+    lines = (tmp_path / "notes" / "01_x.md").read_text(encoding="utf-8").splitlines()
+    assert [line.split("  ")[1] for line in lines] == ["what was hard", "and 难点"]
+
+
+def test_a_name_that_is_not_there_is_said():
+    assert check_here("lesson99-x", 1).passed is False
