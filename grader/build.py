@@ -4,6 +4,7 @@ People edit the MyST Markdown sources. The notebooks beside them, and everything
 here.
 """
 
+import json
 import re
 import shutil
 import tempfile
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+STARTS = "grader/levels/starts.json"
 NBGRADER_DEFAULTS = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
 
 
@@ -110,8 +112,22 @@ def made_files(root: Path) -> dict[str, bytes]:
         for source in sources(root)
     }
     made = {path: text.encode("utf-8") for path, text in notebooks.items()}
-    made.update(release_files(root, notebooks))
+    release = release_files(root, notebooks)
+    made.update(release)
+    made[STARTS] = starts_text(release).encode("utf-8")
     return made
+
+
+def starts_text(release: dict[str, bytes]) -> str:
+    """Return what every answer cell of the release holds before any work is done, as JSON by grade_id."""
+    starts = {}
+    for path, data in sorted(release.items()):
+        if path.endswith(".ipynb"):
+            for cell in json.loads(data)["cells"]:
+                marks = cell["metadata"].get("nbgrader", {})
+                if marks.get("solution"):
+                    starts[marks["grade_id"]] = "".join(cell["source"])
+    return json.dumps(starts, ensure_ascii=False, indent=1) + "\n"
 
 
 def differences(root: Path, made: dict[str, bytes] | None = None) -> list[Difference]:

@@ -1,17 +1,20 @@
 """The release: what a learner's solution cells hold before any work is done."""
 
+import re
 from typing import Any
 
 from nbgrader.preprocessors import ClearSolutions
 from nbgrader.utils import is_solution
+
+_FENCED = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class StartingPoint(ClearSolutions):  # type: ignore[misc]
     """Give a solution cell the code to start from, where nbgrader would leave an empty stub.
 
     In the source notebook a solution cell says where that code comes from, in its metadata ``crash_course``:
-    ``start`` is the text itself, ``start_from`` the grade_id of another cell that shows it. Neither reaches
-    the release. A solution cell that says nothing is cleared as nbgrader clears it.
+    ``start`` is the text itself, ``start_from`` the grade_id of a Markdown cell that shows it in a fenced
+    block. Neither reaches the release. A solution cell that says nothing is cleared as nbgrader clears it.
     """
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
@@ -31,9 +34,10 @@ class StartingPoint(ClearSolutions):  # type: ignore[misc]
             cell, resources = super().preprocess_cell(cell, resources, cell_index)
             return cell, resources
         if "start_from" in says:
-            if says["start_from"] not in self.shown:
-                raise ValueError(f"no cell {says['start_from']!r} to start from")
-            cell.source = self.shown[says["start_from"]]
+            shown = _FENCED.search(self.shown.get(says["start_from"], ""))
+            if shown is None:
+                raise ValueError(f"no cell {says['start_from']!r} that shows code to start from")
+            cell.source = shown[1].rstrip("\n")
         else:
             cell.source = says["start"].rstrip("\n")
         return cell, resources

@@ -32,14 +32,13 @@ from grader.criteria import criteria
 from grader.levels import level2_scripts as scripts
 from grader.levels.places import Sources, place_of
 from grader.levels.replay import after, disks, places, written
+from grader.levels.starts import starts
 from grader.levels.trial import ALIEN, Failure, Outcome, Runner, Trial, alien
 from grader.verdict import Text, Verdict
 from grader.words import catalogue, join, plain
 
 EXERCISE = "level2"
 CELL = "level2-code"
-BEFORE = "level2-before"
-"""The cell that shows the code as it was found."""
 CODE = ("level2-atomic", "level2-point-a", "level2-runs")
 WRITTEN = {
     "level2-hazard-overwrite": ("hazard_1", "hazard_2"),
@@ -832,10 +831,10 @@ class Judge:
 
     def _untouched(self) -> bool:
         """Tell whether the solution cell still holds the code as it was found, and no other cell mends it."""
-        found, now = self.sources.cells.get(BEFORE), self.sources.cells.get(CELL)
-        if found is None or now is None or _tree(found) != _tree(now):
+        now = self.sources.cells.get(CELL)
+        if now is None or _tree(starts().get(CELL)) != _tree(now):
             return False
-        others = [source for name, source in self.sources.cells.items() if name not in (BEFORE, CELL)]
+        others = [source for name, source in self.sources.cells.items() if name != CELL]
         return not any(
             re.search(
                 r"\b(def|class)\s+(save_checkpoint|run_agent)\b|^(save_checkpoint|run_agent)\s*=",
