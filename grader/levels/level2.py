@@ -46,6 +46,7 @@ WRITTEN = {
 }
 FIELDS = ("version", "task", "turns", "tokensUsed", "messages", "pendingToolUse")
 NAME = "checkpoint.json"
+RERUNS_OF_ONE_LOOK = 5
 RERUNS = 16
 """At most so many runs in directories that a killed run left."""
 
@@ -254,6 +255,8 @@ def _fault(played: Film, save: Save) -> Fault | None:
                 partial = written(base, operation, cut)
                 if not fine(partial):
                     return Fault(_kind(played, save, index), save, partial, index, cut, lost=lost)
+        if save.called and content == end and after_document is not None:
+            continue  # a whole document: what is wrong with it is said below
         if not fine(content) and worst is None:
             worst = Fault(_kind(played, save, index), save, content, index, lost=lost)
             if content is None:
@@ -352,7 +355,7 @@ class Judge:
         self.first: Outcome | None = None
         self.second: Outcome | None = None
         self._films: dict[int, Film | None] = {}
-        self._copies = ("copy", "shutil")
+        self._path: str | None = None
 
     def verdicts(self, wanted: Collection[str]) -> list[Verdict]:
         """Judge the code criteria among ``wanted``."""
@@ -419,15 +422,21 @@ class Judge:
         return None
 
     def _film(self, outcome: Outcome | None) -> Film | None:
+        """Return a run played with the checkpoint where it suits the learner best, the same place for all runs."""
         if outcome is None or outcome.recording is None:
             return None
         key = id(outcome)
         if key not in self._films:
             images = disks(outcome.recording)
-            candidates = places(outcome.recording, images, NAME)
-            films = [film(outcome.recording, images, path) for path in candidates[:6]]
+            candidates = places(outcome.recording, images, NAME)[:6]
+            if self._path in candidates:
+                candidates = [self._path]
+            films = [film(outcome.recording, images, path) for path in candidates]
             films = [f for f in films if _written_in(f)] or films
-            self._films[key] = min(films, key=lambda f: len(faults(f))) if films else None
+            best = min(films, key=lambda f: (len(faults(f)), len(f.path), f.path)) if films else None
+            self._films[key] = best
+            if best is not None and self._path is None and _written_in(best):
+                self._path = best.path
         return self._films[key]
 
     def _verdict(
@@ -611,7 +620,10 @@ class Judge:
         baseline = self.first.failure
         tables: dict[tuple[Any, ...], set[tuple[Any, ...]]] = {}
         count = 0
-        for index, image in _left(played):
+        firsts, others = _left(played)
+        for number, (index, image) in enumerate(firsts + others):
+            if number >= len(firsts) and count >= RERUNS_OF_ONE_LOOK:
+                break
             if any(
                 tuple(answer(image, query) for query in queries) in seen for queries, seen in tables.items()
             ):
@@ -633,10 +645,12 @@ class Judge:
         again = self._film(outcome)
         found = faults(again) if again is not None else []
         died = self.sources.at(played.operations[index].where if index >= 0 else None)
-        known = set(self.first.recording.initial.files()) if self.first and self.first.recording else set()
-        left = [self._shown(path) for path in image.files() if path not in known and path != played.path]
+        known = set(played.recording.initial.names())
+        left = [name for name in image.names() if name not in known and name != self._shown(played.path)]
         names = plain(", ".join(left[:3]) or NAME)
         failure = outcome.failure
+        if self.first is not None and len(outcome.cells) > len(self.first.cells):
+            failure = failure and outcome.cells[-1]
         same = baseline is not None and failure is not None and (baseline.kind, baseline.type) == (
             failure.kind, failure.type,
         )  # fmt: skip
@@ -1054,10 +1068,10 @@ def _moments(played: Film) -> int:
     )
 
 
-def _left(played: Film) -> list[tuple[int, Image]]:
-    """Return the directories that a run killed during a save leaves, unlike ones first.
+def _left(played: Film) -> tuple[list[tuple[int, Image]], list[tuple[int, Image]]]:
+    """Return the directories that a run killed during a save leaves: one of each look, then the others.
 
-    A write stands for three of them: not begun, half done, done.
+    Two look the same when the same names are there, each empty, in part or whole. A write stands for three of them: not begun, half done, done.
     """
     found: dict[tuple[Any, ...], list[tuple[int, Image]]] = {}
     for save in played.saves:
@@ -1077,7 +1091,7 @@ def _left(played: Film) -> list[tuple[int, Image]]:
                 )
                 found.setdefault(look, []).append((index, image))
     firsts = [entries[0] for entries in found.values()]
-    return firsts + [entry for entries in found.values() for entry in entries[1:]]
+    return firsts, [entry for entries in found.values() for entry in entries[1:]]
 
 
 def _written_in(played: Film) -> bool:
