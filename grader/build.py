@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.classroom.course import Course
+
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 STARTS = "grader/levels/starts.json"
 NBGRADER_DEFAULTS = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
@@ -84,8 +86,6 @@ def release_files(root: Path, solved: dict[str, str]) -> dict[str, bytes]:
     checkout's own configuration; whatever else lies in an exercise's folder is copied there too, so that a
     stray file would show up in the release.
     """
-    from grader.classroom.course import Course
-
     with tempfile.TemporaryDirectory(prefix="crash-course-build-") as scratch:
         copy = Path(scratch).resolve()
         shutil.copy(root / "nbgrader_config.py", copy)

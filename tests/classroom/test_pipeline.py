@@ -185,7 +185,7 @@ def test_a_learners_markup_is_text_on_the_page(a_class: Class, judge: SayingJudg
     work = a_class.release()
     cell_of(work, "level2-code")["source"] = f'"""{attack}"""'
     work["cells"].append({"cell_type": "markdown", "id": "md", "metadata": {}, "source": attack})
-    work["cells"].append({**cell_of(work, "level2-11"), "id": "more", "source": f"# {attack}\n"})
+    work["cells"].append({**cell_of(work, "level2-05"), "id": "more", "source": f"# {attack}\n"})
     a_class.hand_in("ann", work)
     a_class.grade("ann")
     page = a_class.page("ann").read_text(encoding="utf-8")
