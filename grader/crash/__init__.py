@@ -4,7 +4,32 @@ It knows nothing of the course and serves anyone's code: see ``explore``.
 """
 
 from grader.crash.disk import ROOT, Disk
+from grader.crash.explore import CannotExplore, Counterexample, Exploration, Found, Next, Verdict, explore
 from grader.crash.image import Image, Inode
+from grader.crash.models import Memory, Moment, Outcome, PowerLoss, ProcessKill, Survey, line_of
 from grader.crash.operations import Mark, Operation, Recording, Where
 
-__all__ = ["ROOT", "Disk", "Image", "Inode", "Mark", "Operation", "Recording", "Where"]
+__all__ = [
+    "ROOT",
+    "CannotExplore",
+    "Counterexample",
+    "Disk",
+    "Exploration",
+    "Found",
+    "Image",
+    "Inode",
+    "Mark",
+    "Memory",
+    "Moment",
+    "Next",
+    "Operation",
+    "Outcome",
+    "PowerLoss",
+    "ProcessKill",
+    "Recording",
+    "Survey",
+    "Verdict",
+    "Where",
+    "explore",
+    "line_of",
+]

@@ -18,6 +18,7 @@ import sys
 import sysconfig
 import time as _time
 from collections.abc import Callable
+from dataclasses import replace as replace_field
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -47,7 +48,8 @@ from grader.crash.operations import (
     Where,
     Write,
 )
-from grader.crash.syscalls import PATH_STATS, OpenFile, RecordingIo, RecordingOs, open_file
+from grader.crash.replay import answer
+from grader.crash.syscalls import FIRST_DESCRIPTOR, PATH_STATS, OpenFile, RecordingIo, RecordingOs, open_file
 
 ROOT = "/crash-disk/work"
 """Where code under judgement finds itself. No such path exists on a real disk, so a real call that gets it fails."""
@@ -252,10 +254,21 @@ class Disk:
 
             return change
 
+        def linking(original: Callable[..., Any]) -> Callable[..., Any]:
+            def create_symlink(fs: FakeFilesystem, *args: Any, **kwargs: Any) -> FakeFile:
+                node: FakeFile = original(fs, *args, **kwargs)  # gives the link its target after it has its name
+                last = disk._log[-1] if disk._log else None
+                if isinstance(last, Link) and last.inode == node.st_ino:
+                    disk._log[-1] = replace_field(last, target=_text(node._byte_contents))
+                return node
+
+            return create_symlink
+
         replace(FakeFileOpen, "call", call)
         wrap(FakeDirectory, "add_entry", adding)
         wrap(FakeDirectory, "remove_entry", removing)
         wrap(FakeFilesystem, "rename", renaming)
+        wrap(FakeFilesystem, "create_symlink", linking)
         replace(FakeFilesystem, "_directory_content", content)
         wrap(FakeFilesystem, "confirmdir", confirming)
         wrap(FakeFilesystem, "stat", stating)
@@ -274,10 +287,11 @@ class Disk:
     def load(self, image: Image) -> None:
         """Put ``image`` on the disk in place of all that is there, and begin a new recording."""
         fs = self.fs
+        self._gate.new_life()
         self._silent += 1
         try:
             self.descriptors.clear()
-            del fs.open_files[3:]
+            del fs.open_files[FIRST_DESCRIPTOR:]
             fs._free_fd_heap.clear()
             fs.root_dir._entries.clear()
             nodes: dict[int, FakeFile] = {}
@@ -380,6 +394,10 @@ class Disk:
                 self._virgin.add(number)
             stack += [(posixpath.join(path, name), child) for name, child in inode.entries.items()]
 
+    def settle(self) -> None:
+        """Let threads that still write finish, as they would if nothing happened for a while."""
+        self._gate.drain()
+
     def mark(self, kind: str, data: Any = None) -> None:
         """Put a note of the driving program into the log. ``data`` must be plain data."""
         self._log.append(Mark(kind, data, self._tick()))
@@ -450,7 +468,6 @@ class Disk:
         number = node.st_ino
         if number in self._virgin and size == 0:
             self._virgin.discard(number)  # none of the old bytes can be seen through this file any more
-            self._saw_emptiness(number)
         elif number in self._virgin:
             self._saw_data(number)
         buffer = self._buffer(node)
@@ -592,29 +609,10 @@ class Disk:
         self._virgin.discard(number)
         self._saw(("data", self._paths[number]))
 
-    def _saw_emptiness(self, number: int) -> None:
-        """O_TRUNC looks at nothing that the run can tell."""
-
     def _saw_stat(self, number: int) -> None:
         path = self._paths.get(number)
         if path is not None and path != "/":
             self._saw(("stat", path))
-
-
-def answer(image: Image, query: Query) -> Answer:
-    """What ``image`` answers to one query of a run. Paths are literal: no symbolic link is followed."""
-    kind, path = query
-    number = image.find(path, follow=False)
-    if number is None:
-        return None
-    inode = image.inodes[number]
-    if kind == "name":
-        return (inode.kind, inode.mode, inode.target)
-    if kind == "list":
-        return tuple(inode.entries)
-    if kind == "data":
-        return inode.data
-    return (inode.kind, inode.mode, len(inode.data), inode.mtime, number)
 
 
 def _text(data: bytes | bytearray | None) -> str:

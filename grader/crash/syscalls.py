@@ -29,7 +29,7 @@ FIRST_DESCRIPTOR = 10_000
 REAL_OPEN = open
 _REAL_OS: dict[str, Any] = {
     name: getattr(os, name)
-    for name in ("open", "close", "read", "write", "fstat", "lseek", "isatty", "dup", "dup2", "sync", "getcwd")
+    for name in ("open", "close", "read", "write", "fstat", "lseek", "isatty", "dup", "dup2", "sync", "getcwd", "urandom")
     if hasattr(os, name)
 }
 with REAL_OPEN(os.devnull, "rb", buffering=0) as _null:
@@ -201,7 +201,7 @@ def open_file(
         if encoding is None and hasattr(io, "text_encoding"):
             encoding = "utf-8" if sys.flags.utf8_mode else "locale"
         wrapper = io.TextIOWrapper(buffer, encoding, errors, newline, line_buffering)
-        wrapper.mode = mode
+        wrapper.mode = mode  # type: ignore[misc]
         return wrapper
     except BaseException:
         raw.close()
@@ -298,8 +298,8 @@ class RecordingOs(FakeOsModule):  # type: ignore[misc]
         disk.descriptors[fd] = handle
         handle.descriptors += 1
         table = self.filesystem.open_files
-        while len(table) <= fd:
-            table.append(None)
+        if len(table) <= fd:
+            table.extend([None] * (fd + 1 - len(table)))
         table[fd] = [handle]
 
     def open(self, path: Any, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
@@ -614,7 +614,7 @@ class RecordingOs(FakeOsModule):  # type: ignore[misc]
         )
 
     def urandom(self, size: int, /) -> bytes:
-        return os.urandom(size)
+        return bytes(_REAL_OS["urandom"](size))
 
 
 def _as_descriptor(fd: Any) -> int:

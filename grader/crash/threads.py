@@ -12,6 +12,7 @@ import queue
 import selectors
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
@@ -24,15 +25,20 @@ class Gate:
         self._main = _thread.get_ident()
         self._open = threading.Condition()
         self._waiting = 0
-        self._closed_for_good = False
+        self._starting = 0
+        self._life = 0
+        self._lives: weakref.WeakKeyDictionary[threading.Thread, int] = weakref.WeakKeyDictionary()
+        self._over = False
         self._undo: list[tuple[Any, str, Any]] = []
 
     def __enter__(self) -> Gate:
         gate = self
+        self._before = set(threading.enumerate())
+        self._join = threading.Thread.join
 
         def waiting(original: Callable[..., Any]) -> Callable[..., Any]:
             def wait(*args: Any, **kwargs: Any) -> Any:
-                if _thread.get_ident() != gate._main:
+                if _thread.get_ident() != gate._main or gate._starting:
                     return original(*args, **kwargs)
                 gate._let_go()
                 try:
@@ -65,6 +71,18 @@ class Gate:
             def __exit__(self, *exc: object) -> None:
                 self.release()
 
+        def starting(original: Callable[..., None]) -> Callable[..., None]:
+            def start(thread: threading.Thread) -> None:
+                gate._lives[thread] = gate._life
+                main = _thread.get_ident() == gate._main
+                gate._starting += main  # start waits until the thread is alive, not until it has done anything
+                try:
+                    original(thread)
+                finally:
+                    gate._starting -= main
+
+            return start
+
         real_lock = _thread.allocate_lock
         wait_for = waiting(lambda lock, blocking, timeout: lock.acquire(blocking, timeout))
 
@@ -75,6 +93,7 @@ class Gate:
         swap(threading, "Lock", Lock)
         swap(threading, "_allocate_lock", Lock)
         swap(threading, "RLock", threading._PyRLock)  # type: ignore[attr-defined]
+        swap(threading.Thread, "start", starting(threading.Thread.start))
         swap(threading.Thread, "join", waiting(threading.Thread.join))
         swap(threading.Thread, "is_alive", waiting_briefly(self, threading.Thread.is_alive))
         swap(time, "sleep", waiting(time.sleep))
@@ -85,18 +104,42 @@ class Gate:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.drain()
         while self._undo:
             owner, name, original = self._undo.pop()
             setattr(owner, name, original)
-        self._closed_for_good = True
+        self._over = True
+        self._let_go()
+
+    def new_life(self) -> None:
+        """The process has died and another begins: its threads are gone with it."""
+        with self._open:
+            self._life += 1
+            self._open.notify_all()
+
+    def drain(self, patience: float = 0.5) -> None:
+        """Let the threads begun since ``__enter__`` go on until they end or have been idle for ``patience`` seconds."""
+        mine = [t for t in threading.enumerate() if t not in self._before and t.ident != self._main]
+        if not mine:
+            return
+        self._let_go()
+        try:
+            deadline = time.monotonic() + patience
+            for thread in mine:
+                self._join(thread, max(0.0, deadline - time.monotonic()))
+        finally:
+            self._hold()
 
     def pass_through(self) -> None:
         """Return at once on the main thread; on another, when the main thread waits."""
         if _thread.get_ident() == self._main:
             return
+        life = self._lives.get(threading.current_thread(), self._life)
         with self._open:
-            while not self._waiting:
+            while not self._waiting and not self._over and life == self._life:
                 self._open.wait()
+            if self._over or life != self._life:
+                raise SystemExit  # the process this thread belonged to is dead, and so is its disk
 
     def _let_go(self) -> None:
         with self._open:
