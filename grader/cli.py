@@ -15,7 +15,9 @@ def crash_course() -> None:
 
 @main.command()
 def check(
-    notebook: Annotated[Path | None, typer.Argument(help="Your notebook; the one exercise in this folder if left out.")] = None,
+    notebook: Annotated[
+        Path | None, typer.Argument(help="Your notebook; the one exercise in this folder if left out.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the verdicts as JSON.")] = False,
     lang: Annotated[str | None, typer.Option(help="en or zh; else your locale's.")] = None,
 ) -> None:

@@ -70,7 +70,9 @@ def of_exercise(exercise: str) -> tuple[Criterion, ...]:
 def nearest(name: str) -> str | None:
     """Return the id or the exercise that ``name`` most looks like, if one does."""
     known = [*criteria(), *exercises()]
-    found = difflib.get_close_matches(name.strip().lower(), [entry.lower() for entry in known], n=1, cutoff=0.5)
+    found = difflib.get_close_matches(
+        name.strip().lower(), [entry.lower() for entry in known], n=1, cutoff=0.5
+    )
     if not found:
         return None
     return next(entry for entry in known if entry.lower() == found[0])

@@ -164,11 +164,7 @@ def only_checks(source: str) -> bool:
 
 def _is_check(function: ast.expr) -> bool:
     if isinstance(function, ast.Attribute):
-        return (
-            function.attr == "check"
-            and isinstance(function.value, ast.Name)
-            and function.value.id == "grader"
-        )
+        return function.attr == "check" and isinstance(function.value, ast.Name) and function.value.id == "grader"
     return isinstance(function, ast.Name) and function.id == "check"
 
 

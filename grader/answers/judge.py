@@ -56,9 +56,7 @@ def judge_notebook(
     return judge_cells(cells, [c.id for c in of_exercise(found)], student_id=student_id, worker=worker)
 
 
-def open_notebook(
-    source: str | Path | Mapping[str, Any], exercise: str | None = None
-) -> tuple[str, list[Cell]]:
+def open_notebook(source: str | Path | Mapping[str, Any], exercise: str | None = None) -> tuple[str, list[Cell]]:
     """Return a notebook's exercise and its code cells, or raise :class:`BadNotebook`."""
     cells = code_cells(read_notebook(source))
     found = exercise or exercise_of(cells)

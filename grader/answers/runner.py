@@ -53,9 +53,7 @@ class Worker:
                 reply = self._ask(job)
             except (OSError, EOFError, msgspec.MsgspecError, ValueError) as error:
                 self._stop()
-                return Outcome(
-                    None, failure=Failure("died", message=f"{type(error).__name__}: {error}"[:200])
-                )
+                return Outcome(None, failure=Failure("died", message=f"{type(error).__name__}: {error}"[:200]))
         return read(reply)
 
     def warm(self) -> None:

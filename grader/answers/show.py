@@ -89,14 +89,11 @@ def text_report(verdicts: Sequence[Verdict], notes: Sequence[Text] = (), lang: s
 def columns(text: str) -> int:
     """Return how many columns of a terminal a text takes."""
     return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
-        for char in text
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
     )
 
 
-_PIECES = re.compile(
-    r"\s+|[\u2e80-\u9fff\uff00-\uffef\u3000-\u303f]|[^\s\u2e80-\u9fff\uff00-\uffef\u3000-\u303f]+"
-)
+_PIECES = re.compile(r"\s+|[\u2e80-\u9fff\uff00-\uffef\u3000-\u303f]|[^\s\u2e80-\u9fff\uff00-\uffef\u3000-\u303f]+")
 _NOT_FIRST = set("，。、；：！？）》」』”’…")
 _NOT_LAST = set("（《「『“‘")
 
@@ -143,9 +140,7 @@ def html_report(verdicts: Sequence[Verdict], notes: Sequence[Text] = (), lang: s
     chosen = lang or language()
     other = next(name for name in LANGUAGES if name != chosen)
     body = "".join(_html_verdict(verdict, chosen, other) for verdict in verdicts)
-    body += "".join(
-        f'<p style="{_BOX.format(style="dotted")}">{_html(say(note, chosen))}</p>' for note in notes
-    )
+    body += "".join(f'<p style="{_BOX.format(style="dotted")}">{_html(say(note, chosen))}</p>' for note in notes)
     if len(verdicts) > 1:
         body += f'<p style="margin:.5em 0"><strong>{_html(say(_total(verdicts), chosen))}</strong></p>'
     return f'<div class="crash-course-report" lang="{_TAGS[chosen]}">{body}</div>'

@@ -95,9 +95,7 @@ _replies = msgspec.msgpack.Decoder(Reply)
 def _to_mirror(value: Any, mirror: type[msgspec.Struct], names: tuple[str, ...]) -> msgspec.Struct:
     return mirror(
         *[
-            (place.file, place.line, place.function)
-            if isinstance(place := getattr(value, name), Where)
-            else place
+            (place.file, place.line, place.function) if isinstance(place := getattr(value, name), Where) else place
             for name in names
         ]
     )
@@ -106,9 +104,7 @@ def _to_mirror(value: Any, mirror: type[msgspec.Struct], names: tuple[str, ...])
 def _from_mirror(value: Any, kind: type[Any], names: tuple[str, ...]) -> Any:
     return kind(
         **{
-            name: Where(*field)
-            if name == "where" and (field := getattr(value, name))
-            else getattr(value, name)
+            name: Where(*field) if name == "where" and (field := getattr(value, name)) else getattr(value, name)
             for name in names
         }
     )

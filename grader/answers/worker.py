@@ -271,9 +271,9 @@ def _child(job: wire.Job, result: int, out: int, close: list[int]) -> NoReturn:
     for descriptor in (null, out, *close):
         if descriptor > 2:
             os.close(descriptor)
-    sys.stdin = open(0, encoding="utf-8", closefd=False)
-    sys.stdout = open(1, "w", encoding="utf-8", errors="replace", closefd=False, buffering=1)
-    sys.stderr = open(2, "w", encoding="utf-8", errors="replace", closefd=False, buffering=1)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", errors="replace", closefd=False, buffering=1)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", errors="replace", closefd=False, buffering=1)  # noqa: SIM115
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr  # type: ignore[misc]
     _limit(job.limits)
 
@@ -303,10 +303,8 @@ def _child(job: wire.Job, result: int, out: int, close: list[int]) -> NoReturn:
     def audit(event: str, _arguments: tuple[Any, ...]) -> None:
         if event in ("os.fork", "os.forkpty"):
             frame: types.FrameType | None = sys._getframe(1)
-            if frame is not None and "multiprocessing" in frame.f_code.co_filename:
-                kind = "multiprocessing"
-            else:
-                kind = event
+            library = frame is not None and "multiprocessing" in frame.f_code.co_filename
+            kind = "multiprocessing" if library else event
             run.deliver(None, Failure("fork", kind, "", place_of(frame), run.current))
 
     main = threading.get_ident()
@@ -393,9 +391,7 @@ def _supervise(pid: int, job: wire.Job, result: int, out: int) -> wire.Reply:
                 break
     detail = ""
     if ended == "died":
-        detail = (
-            f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {os.WEXITSTATUS(status)}"
-        )
+        detail = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {os.WEXITSTATUS(status)}"
     payload = bytes(received[need : need + (size or 0)]) if ended == "result" else b""
     return wire.Reply(ended, payload, bytes(printed[-limits.output :]), detail)  # type: ignore[arg-type]
 
@@ -427,6 +423,8 @@ def zygote() -> None:
     for name in PRELOAD:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    with Disk():
+        """The first one looks through all modules for names to replace; what it finds is kept for the children."""
     gc.collect()
     gc.freeze()
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -178,17 +178,16 @@ def document(content: bytes | None) -> dict[str, Any] | None:
 
 def holds(found: dict[str, Any], given: Sequence[Any]) -> bool | None:
     """Tell whether a document is the state that a save was given; None when no argument looks like a state."""
-    states = [
-        value for value in given if isinstance(value, dict) and not alien(value) and set(FIELDS) & set(value)
-    ]
+    states = [value for value in given if isinstance(value, dict) and not alien(value) and set(FIELDS) & set(value)]
     if not states:
         return None
     state = max(states, key=lambda value: len(set(FIELDS) & set(value)))
     others = [value for value in given if value is not state]
     for name in FIELDS:
-        if name in state and not (name in found and _same(found[name], state[name])):
-            if name == "messages" or not any(_same(found.get(name), other) for other in others):
-                return False
+        if name not in state or (name in found and _same(found[name], state[name])):
+            continue
+        if name == "messages" or not any(_same(found.get(name), other) for other in others):
+            return False
     return True
 
 
@@ -324,9 +323,7 @@ def _kind(played: Film, save: Save, index: int) -> str:
             return "moved_then_in_place"
         return "in_place"
     if isinstance(operation, Rename | Link) and _new_name(operation) == name:
-        if any(isinstance(op, Rename) and op.old_name == name for op in earlier) and isinstance(
-            operation, Link
-        ):
+        if any(isinstance(op, Rename) and op.old_name == name for op in earlier) and isinstance(operation, Link):
             return "moved_then_in_place"
         if isinstance(operation, Link):
             return "in_place"
@@ -399,7 +396,8 @@ class Judge:
         started = recording is not None and any(
             isinstance(op, Mark) and op.kind == "run-begin" for op in recording.operations
         )
-        if started or (recording is not None and recording.escapes):
+        forked = failure is not None and failure.kind == "fork" and failure.type != "multiprocessing"
+        if started or (recording is not None and recording.escapes and not forked):
             return None
         if failure is None:
             failure = Failure("damaged")
@@ -417,6 +415,9 @@ class Judge:
     def _escape(self) -> Text | None:
         for outcome in (self.first, self.second):
             if outcome is not None and outcome.recording is not None:
+                failure = outcome.failure
+                if failure is not None and failure.kind == "fork" and failure.type != "multiprocessing":
+                    continue
                 for escape in outcome.recording.escapes:
                     return _words("escape", at=self.sources.at(escape.where), reason=plain(escape.reason))
         return None
@@ -482,11 +483,7 @@ class Judge:
     def _never(self, outcomes: list[Outcome]) -> Text:
         for outcome in outcomes:
             if outcome.failure is not None and outcome.recording is not None:
-                raised = [
-                    op
-                    for op in outcome.recording.operations
-                    if isinstance(op, Mark) and op.kind == "save-begin"
-                ]
+                raised = [op for op in outcome.recording.operations if isinstance(op, Mark) and op.kind == "save-begin"]
                 if raised or outcome.failure.kind != "exception":
                     return self._raised(outcome) if raised else self._stopped_before(outcome)
                 return self._stopped_before(outcome)
@@ -534,9 +531,7 @@ class Judge:
         if fault.kind == "in_place":
             source = self.sources.line(place_of(where))
             copied = any(word in source for word in ("copy", "shutil")) or _copied(played, save)
-            key = (
-                "atomic.moved_across" if "move" in source else "atomic.copy" if copied else "atomic.in_place"
-            )
+            key = "atomic.moved_across" if "move" in source else "atomic.copy" if copied else "atomic.in_place"
             return _words(key, **common)
         if fault.kind in ("moved_away", "moved_then_in_place", "unlinked", "renamed_early", "removed"):
             earlier = self._earlier(played, fault)
@@ -624,9 +619,7 @@ class Judge:
         for number, (index, image) in enumerate(firsts + others):
             if number >= len(firsts) and count >= RERUNS_OF_ONE_LOOK:
                 break
-            if any(
-                tuple(answer(image, query) for query in queries) in seen for queries, seen in tables.items()
-            ):
+            if any(tuple(answer(image, query) for query in queries) in seen for queries, seen in tables.items()):
                 continue
             if count >= RERUNS:
                 break
@@ -639,9 +632,7 @@ class Judge:
                 return wrong
         return None
 
-    def _again(
-        self, played: Film, index: int, image: Image, outcome: Outcome, baseline: Failure | None
-    ) -> Text | None:
+    def _again(self, played: Film, index: int, image: Image, outcome: Outcome, baseline: Failure | None) -> Text | None:
         again = self._film(outcome)
         found = faults(again) if again is not None else []
         died = self.sources.at(played.operations[index].where if index >= 0 else None)
@@ -660,13 +651,9 @@ class Judge:
             if found[0].kind == "raised":
                 why = self.sources.reason(failure) if failure else _words("atomic.raised_quietly")
                 return _words("atomic.leftover", at=died, names=names, why=why)
-            return join(
-                _words("atomic.leftover_then", at=died, names=names), self._explain(again, found[0], outcome)
-            )
+            return join(_words("atomic.leftover_then", at=died, names=names), self._explain(again, found[0], outcome))
         if again is not None and again.saves and again.path != played.path:
-            return _words(
-                "atomic.moves", paths=plain(", ".join(map(self._shown, sorted({again.path, played.path}))))
-            )
+            return _words("atomic.moves", paths=plain(", ".join(map(self._shown, sorted({again.path, played.path})))))
         return None
 
     def _power(self, played: Film) -> Text | None:
@@ -687,8 +674,7 @@ class Judge:
                     for e in earlier[last + 1 :]
                 )
                 folder_safe = any(
-                    isinstance(e, SyncAll)
-                    or (isinstance(e, Fsync) and e.directory and e.inode == op.new_parent)
+                    isinstance(e, SyncAll) or (isinstance(e, Fsync) and e.directory and e.inode == op.new_parent)
                     for e in later
                 )
                 at = self.sources.at(op.where)
@@ -754,9 +740,7 @@ class Judge:
             return _words("point_a.not_seen", why=why), seen
         return None, seen
 
-    def _named(
-        self, played: Film, index: int, since: int, content: bytes | None, block: dict[str, Any]
-    ) -> Text | None:
+    def _named(self, played: Film, index: int, since: int, content: bytes | None, block: dict[str, Any]) -> Text | None:
         call = plain(f"{block['name']} ({block['id']})")
         found = document(content)
         saved = any(save.begin > since and save.end <= index for save in played.saves)
@@ -822,9 +806,7 @@ class Judge:
             return _words("point_a.b_no_file" if content is None else "point_a.b_unreadable", call=call)
         pending = found.get("pendingToolUse")
         if pending:
-            return _words(
-                "point_a.not_cleared", call=call, found=_cut(json.dumps(pending, ensure_ascii=False))
-            )
+            return _words("point_a.not_cleared", call=call, found=_cut(json.dumps(pending, ensure_ascii=False)))
         if not _has_result(_list(found.get("messages")), block["id"], result):
             return _words("point_a.result_missing", call=call)
         return None
@@ -860,9 +842,7 @@ class Judge:
 
     def _run_of(self, outcome: Outcome, which: list[dict[str, Any]]) -> Text | None:
         recording = outcome.recording
-        marks: list[Mark] = (
-            [] if recording is None else [op for op in recording.operations if isinstance(op, Mark)]
-        )
+        marks: list[Mark] = [] if recording is None else [op for op in recording.operations if isinstance(op, Mark)]
         runs: list[list[Mark]] = []
         for mark in marks:
             if mark.kind == "run-begin":
@@ -914,16 +894,12 @@ def _loop(marks: list[Mark], script: dict[str, Any], judge: Judge, failure: Fail
     if model < len(turns):
         return _words("runs.model_seldom", found=model, wanted=len(turns))
     if len(done) < len(expected):
-        return _words(
-            "runs.tool_missing", call=plain(f"{expected[len(done)]['name']} ({expected[len(done)]['id']})")
-        )
+        return _words("runs.tool_missing", call=plain(f"{expected[len(done)]['name']} ({expected[len(done)]['id']})"))
     returned = (end.data if isinstance(end.data, dict) else {}).get("returned")
     return _returned(returned, script)
 
 
-def _tool(
-    data: dict[str, Any], done: list[dict[str, Any]], expected: list[dict[str, Any]], model: int
-) -> Text | None:
+def _tool(data: dict[str, Any], done: list[dict[str, Any]], expected: list[dict[str, Any]], model: int) -> Text | None:
     number = len(done)
     if model and done and done[-1].get("call") == data.get("call"):
         block = expected[min(number, len(expected)) - 1] if expected else {"name": "?", "id": "?"}
@@ -984,9 +960,9 @@ def _history(messages: Any, script: dict[str, Any], turns: int, *, shown: bool) 
         if not _has_result([messages[position + 1]], block["id"], turn["result"]):
             return _words("runs.result_wrong", where=where, call=call, n=position + 2)
     rest = messages[wanted:]
-    if not shown and len(rest) == 1 and _is_message(rest[0], "assistant"):
-        if not any(item.get("type") == "tool_use" for item in _blocks(rest[0])):
-            return None
+    answered = len(rest) == 1 and _is_message(rest[0], "assistant")
+    if answered and not shown and not any(item.get("type") == "tool_use" for item in _blocks(rest[0])):
+        return None
     if rest:
         return _words("runs.too_many", where=where, found=len(messages), wanted=wanted)
     return None
@@ -1016,17 +992,13 @@ def _plain_text(content: Any) -> str | None:
     """Return a content's text, whether it is a string or a list of text blocks."""
     if isinstance(content, str):
         return content
-    if isinstance(content, list) and all(
-        isinstance(b, dict) and isinstance(b.get("text"), str) for b in content
-    ):
+    if isinstance(content, list) and all(isinstance(b, dict) and isinstance(b.get("text"), str) for b in content):
         return "".join(b["text"] for b in content)
     return None
 
 
 def _is_call(item: dict[str, Any], block: dict[str, Any]) -> bool:
-    return item.get("type") == "tool_use" and all(
-        item.get(key) == block[key] for key in ("id", "name", "input")
-    )
+    return item.get("type") == "tool_use" and all(item.get(key) == block[key] for key in ("id", "name", "input"))
 
 
 def _names_call(found: dict[str, Any], block: dict[str, Any]) -> bool:
@@ -1034,9 +1006,7 @@ def _names_call(found: dict[str, Any], block: dict[str, Any]) -> bool:
     return bool(
         messages
         and _is_message(messages[-1], "assistant")
-        and any(
-            item.get("type") == "tool_use" and item.get("id") == block["id"] for item in _blocks(messages[-1])
-        )
+        and any(item.get("type") == "tool_use" and item.get("id") == block["id"] for item in _blocks(messages[-1]))
     )
 
 
@@ -1071,7 +1041,8 @@ def _moments(played: Film) -> int:
 def _left(played: Film) -> tuple[list[tuple[int, Image]], list[tuple[int, Image]]]:
     """Return the directories that a run killed during a save leaves: one of each look, then the others.
 
-    Two look the same when the same names are there, each empty, in part or whole. A write stands for three of them: not begun, half done, done.
+    Two look the same when the same names are there, each empty, in part or whole. A write stands for three of them:
+    not begun, half done, done.
     """
     found: dict[tuple[Any, ...], list[tuple[int, Image]]] = {}
     for save in played.saves:
@@ -1128,7 +1099,5 @@ def _copied(played: Film, save: Save) -> bool:
     for index in range(save.begin, save.end):
         operation = played.operations[index]
         if isinstance(operation, Write) and played.contents[index + 1] is not played.contents[index]:
-            return any(
-                data == end for path, data in played.images[index].files().items() if path != played.path
-            )
+            return any(data == end for path, data in played.images[index].files().items() if path != played.path)
     return False

@@ -26,9 +26,7 @@ TOOLS: list[dict[str, Any]] = [
 ]
 
 
-def _call(
-    name: str, arguments: dict[str, Any], result: str, *, number: str, text: str | None = None
-) -> dict[str, Any]:
+def _call(name: str, arguments: dict[str, Any], result: str, *, number: str, text: str | None = None) -> dict[str, Any]:
     blocks: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
     blocks.append({"type": "tool_use", "id": number, "name": name, "input": arguments})
     return {
@@ -53,9 +51,7 @@ def _script(task: str, *turns: dict[str, Any]) -> dict[str, Any]:
 
 def _pages(count: int) -> str:
     """Return a long result of about 30 KB: numbered lines in several scripts."""
-    return "\n".join(
-        f"{n:03d} | Seite {n} – naïve “Größe” | 第 {n} 页 | {'x' * 48}" for n in range(1, count + 1)
-    )
+    return "\n".join(f"{n:03d} | Seite {n} – naïve “Größe” | 第 {n} 页 | {'x' * 48}" for n in range(1, count + 1))
 
 
 LONG = _script(

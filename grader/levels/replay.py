@@ -72,20 +72,13 @@ def places(recording: Recording, images: list[Image], name: str) -> list[str]:
         if posixpath.basename(path) == name:
             found[path] = None
     for index, operation in enumerate(recording.operations):
-        new = (operation.parent, operation.name) if isinstance(operation, Link) else None
-        if isinstance(operation, Rename):
-            new = operation.new_parent, operation.new_name
-        if new is not None and (
-            new[1] == name or images[index + 1].inodes[_child(operation)].kind == "directory"
-        ):
-            found |= dict.fromkeys(
-                path for path in _paths(images[index + 1], name) if images[index + 1].find(path) is not None
-            )
+        if not isinstance(operation, Link | Rename):
+            continue
+        image = images[index + 1]
+        new = operation.name if isinstance(operation, Link) else operation.new_name
+        if new == name or image.inodes[operation.inode].kind == "directory":
+            found |= dict.fromkeys(path for path in _paths(image, name) if image.find(path) is not None)
     return list(found)
-
-
-def _child(operation: Link | Rename) -> int:
-    return operation.inode
 
 
 def _paths(image: Image, name: str) -> Iterator[str]:

@@ -126,11 +126,7 @@ def plain(value: Any, depth: int = 40, room: list[int] | None = None) -> Any:
         for key, item in [*_items(value)]:
             name = key if _type(key) is _str else _str.__str__(key) if _issubclass(_type(key), _str) else None
             if name is None:
-                name = (
-                    repr(key)
-                    if _type(key) in (_int, _float, _bool, _none)
-                    else ALIEN + _type_name(_type(key))
-                )
+                name = repr(key) if _type(key) in (_int, _float, _bool, _none) else ALIEN + _type_name(_type(key))
             copy[name.encode("utf-8", "replace").decode("utf-8")] = plain(item, depth - 1, room)
         return copy
     return {ALIEN: _type_name(kind)[:80]}

@@ -6,7 +6,7 @@ of the message a learner must read.
 
 from dataclasses import dataclass, field
 
-LOOP = '''
+LOOP = """
 def run_agent(task, tools, call_model, execute_tool):
     state = {"version": 1, "task": task, "turns": 0, "tokensUsed": 0,
              "messages": [{"role": "user", "content": task}], "pendingToolUse": None}
@@ -25,15 +25,15 @@ def run_agent(task, tools, call_model, execute_tool):
         state["turns"] += 1
         state["pendingToolUse"] = None
         save_checkpoint(state)
-'''
+"""
 
-SAVE = '''
+SAVE = """
 import json, os
 def save_checkpoint(state):
     with open("checkpoint.json.tmp", "w", encoding="utf-8") as f:
         json.dump(state, f, ensure_ascii=False)
     os.replace("checkpoint.json.tmp", "checkpoint.json")
-'''
+"""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Variant:
 
 
 RIGHT_SAVES: dict[str, str] = {
-    "pathlib": '''
+    "pathlib": """
 import json
 from pathlib import Path
 def save_checkpoint(state):
@@ -54,8 +54,8 @@ def save_checkpoint(state):
     temp = path.with_suffix(".tmp")
     temp.write_text(json.dumps(state, indent=2))
     temp.replace(path)
-''',
-    "pathlib_absolute": '''
+""",
+    "pathlib_absolute": """
 import json
 from pathlib import Path
 CHECKPOINT = Path.cwd() / "state" / "checkpoint.json"
@@ -65,8 +65,8 @@ def save_checkpoint(state):
     with temp.open("w") as f:
         json.dump(state, f)
     temp.rename(CHECKPOINT)
-''',
-    "os_open": '''
+""",
+    "os_open": """
 import json, os
 def save_checkpoint(state):
     data = json.dumps(state).encode()
@@ -79,16 +79,16 @@ def save_checkpoint(state):
     finally:
         os.close(fd)
     os.rename("ckpt.tmp", "checkpoint.json")
-''',
-    "named_temporary_file": '''
+""",
+    "named_temporary_file": """
 import json, os, tempfile
 def save_checkpoint(state):
     f = tempfile.NamedTemporaryFile("w", dir=".", delete=False)
     with f:
         json.dump(state, f)
     os.replace(f.name, "checkpoint.json")
-''',
-    "temporary_directory_here": '''
+""",
+    "temporary_directory_here": """
 import json, os, tempfile
 def save_checkpoint(state):
     with tempfile.TemporaryDirectory(dir=".") as folder:
@@ -96,8 +96,8 @@ def save_checkpoint(state):
         with open(path, "w") as f:
             json.dump(state, f)
         os.replace(path, "checkpoint.json")
-''',
-    "mkstemp": '''
+""",
+    "mkstemp": """
 import json, os, tempfile
 def save_checkpoint(state):
     fd, name = tempfile.mkstemp(dir=os.getcwd(), suffix=".tmp")
@@ -105,15 +105,15 @@ def save_checkpoint(state):
         json.dump(state, f)
     os.chmod(name, 0o644)
     os.replace(name, "checkpoint.json")
-''',
-    "shutil_move_here": '''
+""",
+    "shutil_move_here": """
 import json, shutil
 def save_checkpoint(state):
     with open("checkpoint.new", "w") as f:
         f.write(json.dumps(state))
     shutil.move("checkpoint.new", "checkpoint.json")
-''',
-    "global_counter": '''
+""",
+    "global_counter": """
 import json, os
 count = 0
 def save_checkpoint(state):
@@ -123,16 +123,16 @@ def save_checkpoint(state):
     with open(name, "w") as f:
         json.dump(state, f)
     os.replace(name, "checkpoint.json")
-''',
-    "random_names": '''
+""",
+    "random_names": """
 import json, os, random, time, uuid
 def save_checkpoint(state):
     name = f".{uuid.uuid4().hex}-{time.time_ns()}-{random.random()}-{os.getpid()}"
     with open(name, "wb") as f:
         f.write(json.dumps(state).encode("utf-8"))
     os.replace(name, "checkpoint.json")
-''',
-    "exclusive_after_removing": '''
+""",
+    "exclusive_after_removing": """
 import json, os
 def save_checkpoint(state):
     try:
@@ -142,8 +142,8 @@ def save_checkpoint(state):
     with open("checkpoint.tmp", "x") as f:
         json.dump(state, f)
     os.replace("checkpoint.tmp", "checkpoint.json")
-''',
-    "stderr_and_warnings": '''
+""",
+    "stderr_and_warnings": """
 import json, os, sys, warnings
 def save_checkpoint(state):
     print("saving", file=sys.stderr)
@@ -152,8 +152,8 @@ def save_checkpoint(state):
         json.dump(state, f)
     os.replace("checkpoint.json.tmp", "checkpoint.json")
     print("saved", "x" * 1000)
-''',
-    "logging_to_a_file": '''
+""",
+    "logging_to_a_file": """
 import json, logging, os
 logging.basicConfig(filename="agent.log", level=logging.INFO)
 def save_checkpoint(state):
@@ -162,16 +162,16 @@ def save_checkpoint(state):
         json.dump(state, f)
     os.replace("checkpoint.json.tmp", "checkpoint.json")
     logging.info("saved")
-''',
-    "partial": '''
+""",
+    "partial": """
 import functools, json, os
 def write(path, state):
     with open(path + ".tmp", "w") as f:
         json.dump(state, f)
     os.replace(path + ".tmp", path)
 save_checkpoint = functools.partial(write, "checkpoint.json")
-''',
-    "callable_object": '''
+""",
+    "callable_object": """
 import json, os
 from dataclasses import dataclass
 @dataclass
@@ -183,8 +183,8 @@ class Saver:
             json.dump({**state, "savedBy": "Saver"}, f)
         os.replace(temp, self.path)
 save_checkpoint = Saver()
-''',
-    "contextmanager": '''
+""",
+    "contextmanager": """
 import contextlib, json, os
 @contextlib.contextmanager
 def replacing(path):
@@ -194,8 +194,8 @@ def replacing(path):
 def save_checkpoint(state):
     with replacing("checkpoint.json") as f:
         json.dump(state, f, indent=1)
-''',
-    "queue_and_thread": '''
+""",
+    "queue_and_thread": """
 import json, os, queue, threading
 jobs = queue.Queue()
 def work():
@@ -209,8 +209,8 @@ threading.Thread(target=work, daemon=True).start()
 def save_checkpoint(state):
     jobs.put(json.dumps(state))
     jobs.join()
-''',
-    "thread_joined": '''
+""",
+    "thread_joined": """
 import json, os, threading
 def write(text):
     with open("checkpoint.json.tmp", "w") as f:
@@ -220,8 +220,8 @@ def save_checkpoint(state):
     thread = threading.Thread(target=write, args=(json.dumps(state),))
     thread.start()
     thread.join()
-''',
-    "executor": '''
+""",
+    "executor": """
 import json, os
 from concurrent.futures import ThreadPoolExecutor
 pool = ThreadPoolExecutor(1)
@@ -231,8 +231,8 @@ def write(text):
     os.replace("checkpoint.json.tmp", "checkpoint.json")
 def save_checkpoint(state):
     pool.submit(write, json.dumps(state)).result()
-''',
-    "async_helper": '''
+""",
+    "async_helper": """
 import asyncio, json, os
 async def write(text):
     with open("checkpoint.json.tmp", "w") as f:
@@ -241,8 +241,8 @@ async def write(text):
     os.replace("checkpoint.json.tmp", "checkpoint.json")
 def save_checkpoint(state):
     asyncio.run(write(json.dumps(state)))
-''',
-    "backup_by_copy": '''
+""",
+    "backup_by_copy": """
 import json, os, shutil
 def save_checkpoint(state):
     if os.path.exists("checkpoint.json"):
@@ -250,8 +250,8 @@ def save_checkpoint(state):
     with open("checkpoint.json.tmp", "w") as f:
         json.dump(state, f)
     os.replace("checkpoint.json.tmp", "checkpoint.json")
-''',
-    "numbered_copies": '''
+""",
+    "numbered_copies": """
 import json, os
 def save_checkpoint(state):
     text = json.dumps(state)
@@ -261,8 +261,8 @@ def save_checkpoint(state):
     with open("checkpoint.json.tmp", "w") as f:
         f.write(text)
     os.replace("checkpoint.json.tmp", "checkpoint.json")
-''',
-    "one_copy_in_a_folder": '''
+""",
+    "one_copy_in_a_folder": """
 import json, os
 def put(path, text):
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
@@ -273,8 +273,8 @@ def save_checkpoint(state):
     text = json.dumps(state)
     put("checkpoint.json", text)
     put("backup/checkpoint.json", text)
-''',
-    "hard_link_then_replace": '''
+""",
+    "hard_link_then_replace": """
 import json, os
 def save_checkpoint(state):
     with open("new.json", "w") as f:
@@ -284,8 +284,8 @@ def save_checkpoint(state):
             os.remove("checkpoint.prev")
         os.link("checkpoint.json", "checkpoint.prev")
     os.replace("new.json", "checkpoint.json")
-''',
-    "durable": '''
+""",
+    "durable": """
 import json, os
 def save_checkpoint(state):
     with open("checkpoint.json.tmp", "w") as f:
@@ -296,8 +296,8 @@ def save_checkpoint(state):
     fd = os.open(".", os.O_RDONLY)
     os.fsync(fd)
     os.close(fd)
-''',
-    "retry_on_permission_error": '''
+""",
+    "retry_on_permission_error": """
 import json, os, time
 def save_checkpoint(state):
     with open("checkpoint.json.tmp", "w") as f:
@@ -309,8 +309,8 @@ def save_checkpoint(state):
         except PermissionError:
             time.sleep(0.01)
     raise RuntimeError("could not save")
-''',
-    "cleans_old_temp_files": '''
+""",
+    "cleans_old_temp_files": """
 import glob, json, os, tempfile
 def save_checkpoint(state):
     for old in glob.glob("ckpt-*.tmp"):
@@ -319,8 +319,8 @@ def save_checkpoint(state):
     with os.fdopen(fd, "w") as f:
         json.dump(state, f)
     os.replace(name, "checkpoint.json")
-''',
-    "symbolic_link_swapped": '''
+""",
+    "symbolic_link_swapped": """
 import json, os
 def save_checkpoint(state):
     n = state["turns"] * 2 + (state["pendingToolUse"] is None)
@@ -331,16 +331,16 @@ def save_checkpoint(state):
         os.remove("link.tmp")
     os.symlink(name, "link.tmp")
     os.replace("link.tmp", "checkpoint.json")
-''',
-    "write_through_a_copy_beside": '''
+""",
+    "write_through_a_copy_beside": """
 import io, json, os, shutil
 def save_checkpoint(state):
     source = io.StringIO(json.dumps(state))
     with open("checkpoint.json.tmp", "w") as target:
         shutil.copyfileobj(source, target)
     os.replace("checkpoint.json.tmp", "checkpoint.json")
-''',
-    "tmp_with_fallback": '''
+""",
+    "tmp_with_fallback": """
 import json, os, shutil, tempfile
 def save_checkpoint(state):
     fd, name = tempfile.mkstemp()
@@ -352,20 +352,18 @@ def save_checkpoint(state):
         shutil.copy(name, "checkpoint.json.tmp")
         os.replace("checkpoint.json.tmp", "checkpoint.json")
         os.unlink(name)
-''',
-    "default_argument": '''
+""",
+    "default_argument": """
 import json, os
 def save_checkpoint(state, path="checkpoint.json", *, replace=os.replace, opener=open):
     with opener(path + ".tmp", "w") as f:
         json.dump(state, f)
     replace(path + ".tmp", path)
-''',
+""",
 }
 
 RIGHT_LOOPS: dict[str, str] = {
-    "whole_block": LOOP.replace(
-        '{key: block[key] for key in ("id", "name", "input")}', "block"
-    ),
+    "whole_block": LOOP.replace('{key: block[key] for key in ("id", "name", "input")}', "block"),
     "list_of_one": LOOP.replace(
         '{key: block[key] for key in ("id", "name", "input")}',
         '[{key: block[key] for key in ("id", "name", "input")}]',
@@ -383,10 +381,12 @@ RIGHT_LOOPS: dict[str, str] = {
     ),
     "saves_at_the_start": LOOP.replace("    while True:", "    save_checkpoint(state)\n    while True:"),
     "positional": LOOP.replace("tools=tools, messages=state", "tools, state"),
-    "only_the_tool_block": LOOP.replace('"content": response.content', '"content": [b for b in response.content if b["type"] == "tool_use"]'),
+    "only_the_tool_block": LOOP.replace(
+        '"content": response.content', '"content": [b for b in response.content if b["type"] == "tool_use"]'
+    ),
     "result_as_blocks": LOOP.replace('"content": result}', '"content": [{"type": "text", "text": result}]}'),
     "extra_keys": LOOP.replace('"version": 1,', '"version": 1, "sessionId": "s-1", "steps": [],'),
-    "class": '''
+    "class": """
 class Agent:
     def __init__(self, task, tools, call_model, execute_tool):
         self.tools, self.call_model, self.execute_tool = tools, call_model, execute_tool
@@ -413,11 +413,11 @@ class Agent:
 
 def run_agent(task, tools, call_model, execute_tool):
     return Agent(task, tools, call_model, execute_tool).run()
-''',
+""",
     "captured_default": LOOP.replace("execute_tool):", "execute_tool, save=save_checkpoint):").replace(
         "        save_checkpoint(state)", "        save(state)"
     ),
-    "dataclass_state": '''
+    "dataclass_state": """
 from dataclasses import asdict, dataclass, field
 @dataclass
 class State:
@@ -439,18 +439,20 @@ def run_agent(task, tools, call_model, execute_tool):
         s.pendingToolUse = {"id": b["id"], "name": b["name"], "input": b["input"]}
         save_checkpoint(asdict(s))
         out = execute_tool(b["name"], b["input"])
-        s.messages.append({"role": "user", "content": [{"type": "tool_result", "tool_use_id": b["id"], "content": out}]})
+        book = {"type": "tool_result", "tool_use_id": b["id"], "content": out}
+        s.messages.append({"role": "user", "content": [book]})
         s.turns += 1
         s.pendingToolUse = None
         save_checkpoint(asdict(s))
-''',
+""",
     "fresh_copies": LOOP.replace(
         'state["messages"].append({"role": "assistant", "content": response.content})',
         'state = {**state, "messages": [*state["messages"], {"role": "assistant", "content": response.content}]}',
     ),
     "try_finally": LOOP.replace(
         '        result = execute_tool(block["name"], block["input"])',
-        '        try:\n            result = execute_tool(block["name"], block["input"])\n        finally:\n            pass',
+        '        try:\n            result = execute_tool(block["name"], block["input"])\n'
+        "        finally:\n            pass",
     ),
 }
 
@@ -472,14 +474,16 @@ RIGHT: dict[str, Variant] = {
     ),
     "demo_at_the_top": Variant(
         (
-            SAVE.replace('"checkpoint.json', 'FOLDER + "/checkpoint.json').replace("import json, os", "import json, os\nFOLDER = 'work'\nos.makedirs(FOLDER, exist_ok=True)"),
+            SAVE.replace('"checkpoint.json', 'FOLDER + "/checkpoint.json').replace(
+                "import json, os", "import json, os\nFOLDER = 'work'\nos.makedirs(FOLDER, exist_ok=True)"
+            ),
             LOOP,
             "save_checkpoint({'version': 1})\nprint(open('work/checkpoint.json').read())",
         )
     ),
     "one_file_and_pending_argument": Variant(
         (
-            '''
+            """
 import json, os
 def save_checkpoint(state, pending=None):
     with open("checkpoint.json.tmp", "w") as f:
@@ -495,10 +499,11 @@ def run_agent(task, tools, call_model, execute_tool):
         b = next(b for b in r.content if b["type"] == "tool_use")
         save_checkpoint(state, pending={"id": b["id"], "name": b["name"], "input": b["input"]})
         out = execute_tool(b["name"], b["input"])
-        state["messages"].append({"role": "user", "content": [{"type": "tool_result", "tool_use_id": b["id"], "content": out}]})
+        book = {"type": "tool_result", "tool_use_id": b["id"], "content": out}
+        state["messages"].append({"role": "user", "content": [book]})
         state["turns"] += 1
         save_checkpoint(state)
-''',
+""",
         )
     ),
     "saved_under_another_name": Variant(
@@ -513,24 +518,24 @@ A, P, R = "level2-atomic", "level2-point-a", "level2-runs"
 
 WRONG_SAVES: dict[str, tuple[str, str]] = {
     "in_place": (
-        '''
+        """
 import json
 def save_checkpoint(state):
     with open("checkpoint.json", "w") as f:
         json.dump(state, f)
-''',
+""",
         "the previous document is gone",
     ),
     "in_place_write_text": (
-        '''
+        """
 import json, pathlib
 def save_checkpoint(state):
     pathlib.Path("checkpoint.json").write_text(json.dumps(state))
-''',
+""",
         "line 4",
     ),
     "in_place_with_restore": (
-        '''
+        """
 import json, os
 def save_checkpoint(state):
     old = open("checkpoint.json").read() if os.path.exists("checkpoint.json") else None
@@ -541,11 +546,11 @@ def save_checkpoint(state):
         if old is not None:
             open("checkpoint.json", "w").write(old)
         raise
-''',
+""",
         "os.replace",
     ),
     "r_plus": (
-        '''
+        """
 import json, os
 def save_checkpoint(state):
     if not os.path.exists("checkpoint.json"):
@@ -556,20 +561,20 @@ def save_checkpoint(state):
     with open("checkpoint.json", "r+") as f:
         json.dump(state, f)
         f.truncate()
-''',
+""",
         "Nothing may write to checkpoint.json itself",
     ),
     "append": (
-        '''
+        """
 import json
 def save_checkpoint(state):
     with open("checkpoint.json", "a") as f:
         f.write(json.dumps(state) + "\\n")
-''',
+""",
         "no whole JSON document",
     ),
     "unlink_then_rename": (
-        '''
+        """
 import json, os
 def save_checkpoint(state):
     with open("t", "w") as f:
@@ -577,11 +582,11 @@ def save_checkpoint(state):
     if os.path.exists("checkpoint.json"):
         os.remove("checkpoint.json")
     os.rename("t", "checkpoint.json")
-''',
+""",
         "Leave the deletion out",
     ),
     "move_away_then_rename": (
-        '''
+        """
 import json, os
 def save_checkpoint(state):
     with open("t", "w") as f:
@@ -589,32 +594,32 @@ def save_checkpoint(state):
     if os.path.exists("checkpoint.json"):
         os.replace("checkpoint.json", "checkpoint.old")
     os.replace("t", "checkpoint.json")
-''',
+""",
         "moved to checkpoint.old",
     ),
     "copy_over": (
-        '''
+        """
 import json, shutil
 def save_checkpoint(state):
     with open("t", "w") as f:
         json.dump(state, f)
     shutil.copyfile("t", "checkpoint.json")
-''',
+""",
         "A copy writes into its target",
     ),
     "replace_before_flush": (
-        '''
+        """
 import json, os
 def save_checkpoint(state):
     f = open("t", "w")
     json.dump(state, f)
     os.replace("t", "checkpoint.json")
     f.close()
-''',
+""",
         "Rename last",
     ),
     "never_closed": (
-        '''
+        """
 import json, os
 keep = []
 def save_checkpoint(state):
@@ -622,51 +627,51 @@ def save_checkpoint(state):
     keep.append(f)
     f.write(json.dumps(state)[:])
     os.replace("t", "checkpoint.json")
-''',
+""",
         "",
     ),
     "temp_in_tmp": (
-        '''
+        """
 import json, os, tempfile
 def save_checkpoint(state):
     with tempfile.NamedTemporaryFile("w", delete=False) as f:
         json.dump(state, f)
     os.replace(f.name, "checkpoint.json")
-''',
+""",
         "another file system",
     ),
     "move_from_tmp": (
-        '''
+        """
 import json, shutil, tempfile
 def save_checkpoint(state):
     with tempfile.NamedTemporaryFile("w", delete=False) as f:
         json.dump(state, f)
     shutil.move(f.name, "checkpoint.json")
-''',
+""",
         "shutil.move can't rename",
     ),
     "leftover_exclusive": (
-        '''
+        """
 import json, os
 def save_checkpoint(state):
     with open("checkpoint.json.tmp", "x") as f:
         json.dump(state, f)
     os.replace("checkpoint.json.tmp", "checkpoint.json")
-''',
+""",
         "leaves checkpoint.json.tmp behind",
     ),
     "leftover_appended": (
-        '''
+        """
 import json, os
 def save_checkpoint(state):
     with open("checkpoint.json.tmp", "a") as f:
         json.dump(state, f)
     os.replace("checkpoint.json.tmp", "checkpoint.json")
-''',
+""",
         "leaves checkpoint.json.tmp behind",
     ),
     "leftover_lock": (
-        '''
+        """
 import json, os
 def save_checkpoint(state):
     os.mkdir("lock")
@@ -674,11 +679,11 @@ def save_checkpoint(state):
         json.dump(state, f)
     os.replace("t", "checkpoint.json")
     os.rmdir("lock")
-''',
+""",
         "leaves lock",
     ),
     "thread_not_joined": (
-        '''
+        """
 import json, os, threading
 def write(text):
     with open("t", "w") as f:
@@ -686,31 +691,31 @@ def write(text):
     os.replace("t", "checkpoint.json")
 def save_checkpoint(state):
     threading.Thread(target=write, args=(json.dumps(state),)).start()
-''',
+""",
         "",
     ),
     "unserialisable": (
-        '''
+        """
 import json, os
 def save_checkpoint(state):
     with open("t", "w") as f:
         json.dump({**state, "when": {1, 2}}, f)
     os.replace("t", "checkpoint.json")
-''',
+""",
         "TypeError",
     ),
     "another_name": (
-        '''
+        """
 import json, os
 def save_checkpoint(state):
     with open("t", "w") as f:
         json.dump(state, f)
     os.replace("t", "state.json")
-''',
+""",
         "state.json",
     ),
     "every_time_elsewhere": (
-        '''
+        """
 import json, os
 n = 0
 def save_checkpoint(state):
@@ -720,22 +725,22 @@ def save_checkpoint(state):
     with open("t", "w") as f:
         json.dump(state, f)
     os.replace("t", f"save{n}/checkpoint.json")
-''',
+""",
         "",
     ),
     "nothing": ("def save_checkpoint(state):\n    pass\n", "nothing was saved"),
     "fields_dropped": (
-        '''
+        """
 import json, os
 def save_checkpoint(state):
     with open("t", "w") as f:
         json.dump({k: state[k] for k in ("messages", "pendingToolUse")}, f)
     os.replace("t", "checkpoint.json")
-''',
+""",
         "the field version",
     ),
     "swallowed_error": (
-        '''
+        """
 import json, os
 def save_checkpoint(state):
     try:
@@ -744,7 +749,7 @@ def save_checkpoint(state):
         os.replace("missing/t", "checkpoint.json")
     except OSError:
         pass
-''',
+""",
         "",
     ),
 }
@@ -774,7 +779,12 @@ WRONG: dict[str, Variant] = {
         {P: "type str"},
     ),
     "pending_of_the_first_block": Variant(
-        (SAVE, LOOP.replace('block = next(b for b in response.content if b["type"] == "tool_use")', "block = response.content[0]")),
+        (
+            SAVE,
+            LOOP.replace(
+                'block = next(b for b in response.content if b["type"] == "tool_use")', "block = response.content[0]"
+            ),
+        ),
         (R,),
         {R: "KeyError"},
     ),
@@ -818,7 +828,13 @@ WRONG: dict[str, Variant] = {
         {P: "not the assistant's"},
     ),
     "no_point_b": Variant(
-        (SAVE, LOOP.replace('        state["pendingToolUse"] = None\n        save_checkpoint(state)\n', '        state["pendingToolUse"] = None\n')),
+        (
+            SAVE,
+            LOOP.replace(
+                '        state["pendingToolUse"] = None\n        save_checkpoint(state)\n',
+                '        state["pendingToolUse"] = None\n',
+            ),
+        ),
         (P,),
         {P: "still named a pending call"},
     ),
@@ -829,13 +845,22 @@ WRONG: dict[str, Variant] = {
                 '        result = execute_tool(block["name"], block["input"])\n',
                 '        result = execute_tool(block["name"], block["input"])\n'
                 '        state["pendingToolUse"] = None\n        save_checkpoint(state)\n',
-            ).replace('        state["turns"] += 1\n        state["pendingToolUse"] = None\n        save_checkpoint(state)\n', '        state["turns"] += 1\n'),
+            ).replace(
+                '        state["turns"] += 1\n        state["pendingToolUse"] = None\n        save_checkpoint(state)\n',
+                '        state["turns"] += 1\n',
+            ),
         ),
         (P,),
         {P: "its result was not in the messages on disk"},
     ),
     "tool_twice": Variant(
-        (SAVE, LOOP.replace("        result = execute_tool", '        execute_tool(block["name"], block["input"])\n        result = execute_tool')),
+        (
+            SAVE,
+            LOOP.replace(
+                "        result = execute_tool",
+                '        execute_tool(block["name"], block["input"])\n        result = execute_tool',
+            ),
+        ),
         (R,),
         {R: "called twice"},
     ),
@@ -856,9 +881,7 @@ WRONG: dict[str, Variant] = {
         (R,),
         {R: "messages"},
     ),
-    "turns_not_counted": Variant(
-        (SAVE, LOOP.replace('        state["turns"] += 1\n', "")), (R,), {R: "turns = 0"}
-    ),
+    "turns_not_counted": Variant((SAVE, LOOP.replace('        state["turns"] += 1\n', "")), (R,), {R: "turns = 0"}),
     "turns_of_model_calls": Variant(
         (
             SAVE,
@@ -870,18 +893,28 @@ WRONG: dict[str, Variant] = {
         {R: "turns = 4"},
     ),
     "result_not_booked": Variant(
-        (SAVE, LOOP.replace('state["messages"].append({"role": "user", "content": [', '_ = ({"role": "user", "content": [')),
+        (
+            SAVE,
+            LOOP.replace(
+                'state["messages"].append({"role": "user", "content": [', '_ = ({"role": "user", "content": ['
+            ),
+        ),
         (P, R),
         {R: "tool_result"},
     ),
     "result_shortened": Variant(
-        (SAVE, LOOP.replace('"content": result}', '"content": result[:1000]}')), (P, R), {R: "is not what execute_tool returned"}
+        (SAVE, LOOP.replace('"content": result}', '"content": result[:1000]}')),
+        (P, R),
+        {R: "is not what execute_tool returned"},
     ),
     "wrong_id": Variant(
         (SAVE, LOOP.replace('"tool_use_id": block["id"]', '"tool_use_id": block["name"]')), (P, R), {R: "tool_use_id"}
     ),
     "assistant_not_booked": Variant(
-        (SAVE, LOOP.replace('        state["messages"].append({"role": "assistant", "content": response.content})\n', "")),
+        (
+            SAVE,
+            LOOP.replace('        state["messages"].append({"role": "assistant", "content": response.content})\n', ""),
+        ),
         (P, R),
         {R: "should be the assistant's"},
     ),
@@ -889,15 +922,32 @@ WRONG: dict[str, Variant] = {
         (
             SAVE,
             LOOP.replace(
-                '        block = next', '        state["messages"].append({"role": "assistant", "content": response.content})\n        block = next'
+                "        block = next",
+                '        state["messages"].append({"role": "assistant", "content": response.content})\n'
+                "        block = next",
             ),
         ),
         (R,),
         {R: "tool_result"},
     ),
-    "stops_early": Variant((SAVE, LOOP.replace("        save_checkpoint(state)\n'''", "").replace("    while True:", "    for _ in range(2):") + "    return state\n"), (P, R), {R: "instead of 4"}),
+    "stops_early": Variant(
+        (
+            SAVE,
+            LOOP.replace("        save_checkpoint(state)\n'''", "").replace("    while True:", "    for _ in range(2):")
+            + "    return state\n",
+        ),
+        (P, R),
+        {R: "instead of 4"},
+    ),
     "model_twice": Variant(
-        (SAVE, LOOP.replace("        state[\"tokensUsed\"]", "        call_model(tools=tools, messages=state['messages'])\n        state[\"tokensUsed\"]", 1)),
+        (
+            SAVE,
+            LOOP.replace(
+                '        state["tokensUsed"]',
+                "        call_model(tools=tools, messages=state['messages'])\n        state[\"tokensUsed\"]",
+                1,
+            ),
+        ),
         (P, R),
         {},
     ),
@@ -913,18 +963,46 @@ WRONG: dict[str, Variant] = {
         {R: "second call"},
     ),
     "removes_at_the_end": Variant(
-        (SAVE, LOOP.replace("            return state", "            os.path.exists('checkpoint.json') and os.remove('checkpoint.json')\n            return state")),
+        (
+            SAVE,
+            LOOP.replace(
+                "            return state",
+                "            os.path.exists('checkpoint.json') and os.remove('checkpoint.json')\n"
+                "            return state",
+            ),
+        ),
         (A,),
         {A: "never remove it"},
     ),
     "syntax_error": Variant((SAVE, LOOP.replace("while True:", "while True")), (A, P, R), {R: "SyntaxError"}),
     "nothing_defined": Variant(("x = 1",), (A, P, R), {A: "save_checkpoint and run_agent"}),
-    "exits": Variant((SAVE, LOOP.replace("            return state", "            import sys; sys.exit(0)")), (R,), {R: "sys.exit"}),
-    "hard_exit": Variant((SAVE, LOOP.replace("            return state", "            os._exit(0)")), (R,), {R: "os._exit"}),
+    "exits": Variant(
+        (SAVE, LOOP.replace("            return state", "            import sys; sys.exit(0)")), (R,), {R: "sys.exit"}
+    ),
+    "hard_exit": Variant(
+        (SAVE, LOOP.replace("            return state", "            os._exit(0)")), (R,), {R: "os._exit"}
+    ),
     "exit_at_the_top": Variant((SAVE, LOOP, "import os\nos._exit(3)"), (A, P, R), {R: "os._exit"}),
-    "asks_for_input": Variant((SAVE, LOOP.replace("    while True:", "    input('go? ')\n    while True:")), (A, P, R), {R: "input()"}),
-    "endless_loop": Variant((SAVE, LOOP.replace("            return state", "            continue")), (R,), {R: "after its last answer"}),
-    "deep_recursion": Variant((SAVE, LOOP.replace("    while True:", "    run_agent(task, tools, call_model, execute_tool)\n    while True:")), (A, P, R), {R: "RecursionError"}),
-    "forks": Variant((SAVE, LOOP.replace("    while True:", "    while os.fork() >= 0:\n        pass\n    while True:")), (A, P, R), {R: "another process"}),
-    "other_signature": Variant((SAVE, LOOP.replace("(task, tools, call_model, execute_tool)", "(task)")), (A, P, R), {R: "TypeError"}),
+    "asks_for_input": Variant(
+        (SAVE, LOOP.replace("    while True:", "    input('go? ')\n    while True:")), (A, P, R), {R: "input()"}
+    ),
+    "endless_loop": Variant(
+        (SAVE, LOOP.replace("            return state", "            continue")), (R,), {R: "after its last answer"}
+    ),
+    "deep_recursion": Variant(
+        (
+            SAVE,
+            LOOP.replace("    while True:", "    run_agent(task, tools, call_model, execute_tool)\n    while True:"),
+        ),
+        (A, P, R),
+        {R: "RecursionError"},
+    ),
+    "forks": Variant(
+        (SAVE, LOOP.replace("    while True:", "    while os.fork() >= 0:\n        pass\n    while True:")),
+        (A, P, R),
+        {R: "another process"},
+    ),
+    "other_signature": Variant(
+        (SAVE, LOOP.replace("(task, tools, call_model, execute_tool)", "(task)")), (A, P, R), {R: "TypeError"}
+    ),
 }
