@@ -91,8 +91,7 @@ def check_pending(agent: Agent) -> None:
     if open_calls != agent.pending:
         pending_ids = [call["id"] for call in agent.pending]
         raise PendingMismatch(
-            f"The history leaves {open_ids or 'no call'} open, "
-            f"but pendingToolUse names {pending_ids or 'no call'}."
+            f"The history leaves {open_ids or 'no call'} open, but pendingToolUse names {pending_ids or 'no call'}."
         )
     last = agent.messages[-1] if agent.messages else {"role": "nobody", "content": ""}
     if agent.pending and not calls_in(last) and not blocks(last, "tool_result"):

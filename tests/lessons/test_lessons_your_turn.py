@@ -4,7 +4,17 @@ import re
 from pathlib import Path
 
 import pytest
-from minagent import asks, calls_in, result_ids, says, step_once, tool_use
+from minagent import (
+    DamagedCheckpoint,
+    UnknownVersion,
+    asks,
+    calls_in,
+    decode,
+    result_ids,
+    says,
+    step_once,
+    tool_use,
+)
 from minagent.course import check_here, compare, note
 from minagent.course.yourturn import JUDGES
 
@@ -52,6 +62,44 @@ SURVIVES = {
     "os.environ['TURN'] = '2'": False,
 }
 FIELDS = ["messages", "pendingToolUse", "task", "tokensUsed", "turns", "version"]
+FINDS = {
+    "json.loads": False,
+    "all six fields are there": False,
+    "validate(messages)": False,
+    "the checksum": True,
+}
+
+
+def ask(field):
+    if field is None:
+        return []
+    return [call["id"] for call in ([field] if isinstance(field, dict) else field)]
+
+
+def move(pending, ran):
+    if pending is None:
+        return "call the model"
+    return "book the result" if pending["id"] in ran else "run the tool"
+
+
+def which(current, before):
+    for data, name in ((current, "current"), (before, "previous")):
+        try:
+            if data is not None:
+                decode(data)
+                return name
+        except UnknownVersion:
+            return "refuse"
+        except DamagedCheckpoint:
+            continue
+    return "refuse"
+
+
+def settle(found, writes):
+    if found == "ran":
+        return "book"
+    return "ask a person" if found == "unknown" and writes else "run"
+
 
 RIGHT = {
     "lesson01-twice": lambda effects: sorted({e for e in effects if effects.count(e) > 1}),
@@ -66,6 +114,12 @@ RIGHT = {
     "lesson04-missing": lambda document: [field for field in FIELDS if field not in document],
     "lesson04-turns": lambda limit, died, has: limit if has else died + limit,
     "lesson04-compaction": lambda limit, per, died, has: -(-limit // per) + (0 if has else died),
+    "lesson06-ask": ask,
+    "lesson06-move": move,
+    "lesson06-saves": lambda tool_turns: 2 * tool_turns + 1,
+    "lesson07-which": which,
+    "lesson07-settle": settle,
+    "lesson07-finds": FINDS,
 }
 WRONG = {
     "lesson01-twice": [lambda effects: [e for e in effects if effects.count(e) > 1], lambda e: 1 / 0],
@@ -86,6 +140,12 @@ WRONG = {
     "lesson04-missing": [lambda document: [], lambda d: [f for f in FIELDS if not d.get(f)]],
     "lesson04-turns": [lambda limit, died, has: limit],
     "lesson04-compaction": [lambda limit, per, died, has: limit // per],
+    "lesson06-ask": [lambda field: [field["id"]], lambda field: [call["id"] for call in field]],
+    "lesson06-move": [lambda pending, ran: "run the tool" if pending else "call the model"],
+    "lesson06-saves": [lambda tool_turns: 2 * tool_turns],
+    "lesson07-which": [lambda current, before: "current", lambda c, b: decode(c)],
+    "lesson07-settle": [lambda found, writes: "book" if found == "ran" else "run"],
+    "lesson07-finds": [{**FINDS, "validate(messages)": True}],
 }
 
 
@@ -102,9 +162,7 @@ def test_a_right_answer_is_accepted(name):
     assert answer.passed is True, str(answer)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [(name, value) for name in sorted(WRONG) for value in WRONG[name]]
-)
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name in sorted(WRONG) for value in WRONG[name]])
 def test_a_wrong_answer_is_told_why(name, value):
     answer = check_here(name, value)
     assert answer.passed is False, str(answer)

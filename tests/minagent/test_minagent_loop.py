@@ -78,9 +78,7 @@ def test_another_crash_in_the_middle_of_the_resume_changes_nothing(tmp_path):
         step_once(agent)
         save_checkpoint(checkpoint(agent), path)
         cursors.append(agent.model.cursor)
-        agent = restore(
-            load_checkpoint(path), FakeModel(sums_script()), sums_tools()
-        )  # a new process each time
+        agent = restore(load_checkpoint(path), FakeModel(sums_script()), sums_tools())  # a new process each time
     whole = sums_agent()
     run(whole)
     assert cursors == [1, 2, 3]
@@ -118,9 +116,7 @@ def test_resuming_the_same_checkpoint_twice_gives_the_same_result():
 
 
 def test_a_snapshot_is_a_copy_both_ways():
-    session = Session(
-        [{"role": "user", "content": [{"type": "text", "text": "hi"}]}], metadata={"who": "Ann"}
-    )
+    session = Session([{"role": "user", "content": [{"type": "text", "text": "hi"}]}], metadata={"who": "Ann"})
     snapshot = session.snapshot()
     session.messages[0]["content"][0]["text"] = "changed"
     assert snapshot["messages"][0]["content"][0]["text"] == "hi"

@@ -268,9 +268,7 @@ def test_the_order_is_write_sync_replace_sync_directory(path, monkeypatch):
     log = []
     for name in ("sync_file", "replace", "sync_directory"):
         real = getattr(minagent.files, name)
-        monkeypatch.setattr(
-            minagent.files, name, lambda *args, name=name, real=real: (log.append(name), real(*args))
-        )
+        monkeypatch.setattr(minagent.files, name, lambda *args, name=name, real=real: (log.append(name), real(*args)))
     minagent.files.write_atomically(path, b"{}")
     assert log == ["sync_file", "replace", "sync_directory"]
 

@@ -171,9 +171,7 @@ def places(holds: dict[str, Sequence[str]], *, lost: Iterable[str] = (), title: 
         x, dead = 4 + wide * number, place in gone
         parts.append(_box(x, top, wide - 14, tall, "gone" if dead else "box"))
         parts.append(
-            _text(
-                x + 12, top + 22, f"{place}{'  ✕ gone' if dead else ''}", f"bold {'redtext' if dead else ''}"
-            )
+            _text(x + 12, top + 22, f"{place}{'  ✕ gone' if dead else ''}", f"bold {'redtext' if dead else ''}")
         )
         text.append(f"  {place}{' (gone)' if dead else ''}:")
         for n, item in enumerate(items or ["nothing"]):
@@ -225,16 +223,12 @@ def conversation(messages: Sequence[Message], *, title: str = "") -> Picture:
     """Draw a history: a row for each message, a bow from call to result, a mark where one is alone."""
     row, top, right = 28.0, 26.0 if title else 4.0, 640.0
     calls = {call["id"]: n for n, message in enumerate(messages) for call in calls_in(message)}
-    results = {
-        b["tool_use_id"]: n for n, message in enumerate(messages) for b in blocks(message, "tool_result")
-    }
+    results = {b["tool_use_id"]: n for n, message in enumerate(messages) for b in blocks(message, "tool_result")}
     parts = [_text(4, 16, title, "bold")] if title else []
     text = [title] if title else []
     for number, message in enumerate(messages):
         y = top + row * number
-        ids = [call["id"] for call in calls_in(message)] + [
-            b["tool_use_id"] for b in blocks(message, "tool_result")
-        ]
+        ids = [call["id"] for call in calls_in(message)] + [b["tool_use_id"] for b in blocks(message, "tool_result")]
         alone = [id for id in ids if (id in calls) != (id in results)]
         look = "red" if alone else "blue" if calls_in(message) else "green" if ids else "box"
         parts.append(_box(34, y, right - 34, row - 5, look))
@@ -248,16 +242,12 @@ def conversation(messages: Sequence[Message], *, title: str = "") -> Picture:
         if alone:
             mark = f"no result for {', '.join(alone)}" if calls_in(message) else f"no call {', '.join(alone)}"
             parts.append(_text(right + 12, y + 16, f"✕ {mark}", "small bold redtext"))
-        text.append(
-            f"  {number} {message['role']:<9} {_cut(_summary(message), 44):<44} {tag} {mark}".rstrip()
-        )
+        text.append(f"  {number} {message['role']:<9} {_cut(_summary(message), 44):<44} {tag} {mark}".rstrip())
     for id, start in calls.items():
         if id in results and results[id] > start:
             y1, y2 = top + row * start + 11, top + row * results[id] + 11
             bow = 16 + 4 * (results[id] - start)
-            parts.append(
-                f'<path d="M{right} {y1:g} q{bow:g} {(y2 - y1) / 2:g} 0 {y2 - y1:g}" class="arrow"/>'
-            )
+            parts.append(f'<path d="M{right} {y1:g} q{bow:g} {(y2 - y1) / 2:g} 0 {y2 - y1:g}" class="arrow"/>')
     joined = "\n".join(text)
     return Picture(_svg(800, top + row * len(messages) + 4, parts, joined), joined)
 
@@ -284,8 +274,11 @@ def strips(files: Sequence[tuple[str, bytes, str]], *, cells: int = 48) -> Pictu
             first, last = length * n // cells, max(length * n // cells + 1, length * (n + 1) // cells)
             piece, ought = data[first:last], whole[first:last]
             kind = _kind_of_piece(piece, ought)
-            x, look = left + cell * n, {"#": "blue", "0": "none", "x": "red", ".": "gone"}[kind]
-            parts.append(_box(x, y + (7 if kind == "." else 0), cell - 1, 2 if kind == "." else 18, look, 1))
+            x, look = left + cell * n, {"#": "blue", "0": "none", "x": "red"}.get(kind, "")
+            if kind == ".":
+                parts.append(_line(x, y + 9, x + cell / 2, y + 9))
+            else:
+                parts.append(_box(x, y, cell - 1, 18, look, 1))
             if kind in "0x":
                 parts.append(_text(x + cell / 2 - 0.5, y + 13, {"0": "0", "x": "✕"}[kind], "small mid"))
             drawn += kind

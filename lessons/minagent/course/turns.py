@@ -9,7 +9,7 @@ from ..errors import ScriptEnded
 from ..messages import result_ids, tool_result, tool_use, words_of
 from ..model import FakeModel, asks, says
 from ..recovery import checkpoint
-from ..savefile import FIELDS
+from ..savefile import FIELDS, encode
 from ..tools import Tool, toolbox
 from .yourturn import UNTRIED, Answer, Case, try_dict, try_function, turn
 
@@ -128,9 +128,7 @@ def _results(function: Any) -> Answer:
     return try_function(
         function,
         [
-            Case(
-                ([head, call, two],), {"c1": "5", "c2": "7"}, "Two calls, both answered", "两个调用都有结果"
-            ),
+            Case(([head, call, two],), {"c1": "5", "c2": "7"}, "Two calls, both answered", "两个调用都有结果"),
             Case(
                 ([head, call, one],),
                 {"c1": None, "c2": "7"},
@@ -182,9 +180,7 @@ def _at_most(function: Any) -> Answer:
                           f"n = {n}：模型已经结束，它还在继续。某一步返回 'done' 时就该停。")  # fmt: skip
         except Exception as error:
             what = f"{type(error).__name__}: {error}"
-            return Answer(
-                False, f"n = {n}: your function raised {what}.", f"n = {n}：你的函数抛出了 {what}。"
-            )
+            return Answer(False, f"n = {n}: your function raised {what}.", f"n = {n}：你的函数抛出了 {what}。")
         if got is None and not agent.model.cursor:
             return UNTRIED
         if agent.model.cursor != calls:
@@ -253,9 +249,7 @@ def _missing(function: Any) -> Answer:
         [
             Case((few,), others, "A save with only messages and extras", "只有 messages 和附加字段的存档"),
             Case((full,), [], "A full checkpoint", "完整的存档"),
-            Case(
-                ({**full, "pendingToolUse": None},), [], "A field that is there and null", "字段在，值是 null"
-            ),
+            Case(({**full, "pendingToolUse": None},), [], "A field that is there and null", "字段在，值是 null"),
             Case(({},), sorted(FIELDS), "An empty document", "空文档"),
         ],
         "All six are looked for, and null counts as there.",
@@ -311,3 +305,113 @@ def _long(died_at: int) -> Agent:
     agent = start("A long task.", FakeModel(script), toolbox(Tool("add", lambda a, b: a + b)))
     run(agent, max_turns=died_at)
     return agent
+
+
+# -- lesson 06 -----------------------------------------------------------------------------------------------
+
+
+@turn("lesson06-ask")
+def _ask(function: Any) -> Answer:
+    one, two = ({"id": id, "name": "send_mail", "input": {"to": "Ann"}} for id in ("m1", "m2"))
+    return try_function(
+        function,
+        [
+            Case((one,), ["m1"], "One call", "一个调用"),
+            Case(([one, two],), ["m1", "m2"], "A list of two calls", "两个调用的列表"),
+            Case((None,), [], "null: nothing is pending", "null：没有挂起的调用"),
+            Case(([two],), ["m2"], "A list with one call", "只有一个调用的列表"),
+        ],
+        "All three forms are read.",
+        "三种形式都能读。",
+    )
+
+
+@turn("lesson06-move")
+def _move(function: Any) -> Answer:
+    call = {"id": "m2", "name": "send_mail", "input": {"to": "Bob"}}
+    return try_function(
+        function,
+        [
+            Case((call, {"m1", "m2"}), "book the result", "m2 is pending and it ran", "m2 挂起，而且已经运行过"),
+            Case((call, {"m1"}), "run the tool", "m2 is pending and it did not run", "m2 挂起，还没有运行"),
+            Case((None, {"m1"}), "call the model", "Nothing is pending", "没有挂起的调用"),
+            Case((call, set()), "run the tool", "m2 is pending, nothing ever ran", "m2 挂起，什么都没运行过"),
+        ],
+        "Right: never run what ran, never forget what did not.",
+        "对：运行过的不再运行，没运行的也不漏掉。",
+    )
+
+
+@turn("lesson06-saves")
+def _saves(function: Any) -> Answer:
+    return try_function(
+        function,
+        [
+            Case((2,), 5, "Two tool turns (counted above)", "两个工具轮（上面数过）"),
+            Case((0,), 1, "A task answered at once", "一次就答完的任务"),
+            Case((40,), 81, "Forty tool turns", "四十个工具轮"),
+        ],
+        "Two for each tool turn, one for the last.",
+        "每个工具轮两次，最后一轮一次。",
+    )
+
+
+# -- lesson 07 -----------------------------------------------------------------------------------------------
+
+
+@turn("lesson07-which")
+def _which(function: Any) -> Answer:
+    good = encode(checkpoint(_sums()))
+    newer = encode({**checkpoint(_sums()), "version": 99})
+    torn = good[:100]
+    return try_function(
+        function,
+        [
+            Case((good, good), "current", "Both are sound", "两份都完好"),
+            Case((torn, good), "previous", "The current one is torn", "当前的那份断了"),
+            Case((b"", good), "previous", "The current one is empty", "当前的那份是空的"),
+            Case((None, good), "previous", "The current one is missing", "当前的那份不见了"),
+            Case((torn, torn), "refuse", "Both are torn", "两份都断了"),
+            Case((torn, None), "refuse", "Torn, and no copy before it", "断了，也没有上一份"),
+            Case((newer, good), "refuse", "The current one is of an unknown version", "当前的那份版本未知"),
+        ],
+        "Seven pairs of files, seven times the right one.",
+        "七组文件，七次都选对了。",
+    )
+
+
+@turn("lesson07-settle")
+def _settle(function: Any) -> Answer:
+    return try_function(
+        function,
+        [
+            Case(("ran", True), "book", "It ran, and it writes", "运行过，会改动外界"),
+            Case(("not run", True), "run", "It did not run, and it writes", "没有运行，会改动外界"),
+            Case(("unknown", True), "ask a person", "Nobody knows, and it writes", "没人知道，会改动外界"),
+            Case(("unknown", False), "run", "Nobody knows, but it changes nothing", "没人知道，但它什么都不改"),
+            Case(("ran", False), "book", "It ran, and changes nothing", "运行过，什么都不改"),
+        ],
+        "Right. A person is asked only where a guess could do harm.",
+        "对。只有猜错会造成损害时，才去问人。",
+    )
+
+
+@turn("lesson07-finds")
+def _finds(value: Any) -> Answer:
+    return try_dict(
+        value,
+        {
+            "json.loads": False,
+            "all six fields are there": False,
+            "validate(messages)": False,
+            "the checksum": True,
+        },
+        {
+            "json.loads": ("The document is whole JSON.", "文档是完整的 JSON。"),
+            "all six fields are there": ("They are; one has a wrong value.", "都在，只是有一个值不对。"),
+            "validate(messages)": ("It reads calls and results, not the count.", "它看的是调用和结果，不看轮数。"),
+            "the checksum": ("It is worked out from every value.", "它由每一个值算出来。"),
+        },
+        "Right: three checks look at the form, one at every byte.",
+        "对：三种检查只看形式，只有一种看每个字节。",
+    )

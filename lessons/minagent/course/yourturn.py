@@ -113,17 +113,13 @@ def try_function(function: Any, cases: list[Case], en: str, zh: str) -> Answer:
     """Run the learner's function on each case; stop at the first that goes wrong."""
     if not callable(function):
         kind = type(function).__name__
-        return Answer(
-            False, f"A function is wanted here; this is a {kind}.", f"这里需要一个函数，现在是 {kind}。"
-        )
+        return Answer(False, f"A function is wanted here; this is a {kind}.", f"这里需要一个函数，现在是 {kind}。")
     for case in cases:
         try:
             got = function(*copy.deepcopy(case.arguments))
         except Exception as error:
             what = f"{type(error).__name__}: {error}"
-            return Answer(
-                False, f"{case.en}: your function raised {what}.", f"{case.zh}：你的函数抛出了 {what}。"
-            )
+            return Answer(False, f"{case.en}: your function raised {what}.", f"{case.zh}：你的函数抛出了 {what}。")
         if got is ... or (got is None and case.expected is not None and case is cases[0]):
             return UNTRIED
         if type(got) is not type(case.expected):
@@ -142,15 +138,11 @@ def try_function(function: Any, cases: list[Case], en: str, zh: str) -> Answer:
     return Answer(True, en, zh)
 
 
-def try_dict(
-    value: Any, expected: dict[str, Any], why: dict[str, tuple[str, str]], en: str, zh: str
-) -> Answer:
+def try_dict(value: Any, expected: dict[str, Any], why: dict[str, tuple[str, str]], en: str, zh: str) -> Answer:
     """Compare a dict of the learner's with what is so; explain the first difference, never the whole key."""
     if not isinstance(value, dict):
         kind = type(value).__name__
-        return Answer(
-            False, f"A dict is wanted here; this is a {kind}.", f"这里需要一个字典，现在是 {kind}。"
-        )
+        return Answer(False, f"A dict is wanted here; this is a {kind}.", f"这里需要一个字典，现在是 {kind}。")
     if any(item is ... for item in value.values()):
         left = sum(item is ... for item in value.values())
         return Answer(
