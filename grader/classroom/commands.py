@@ -49,7 +49,9 @@ def demo(keep: Path | None, as_json: bool) -> int:
         print(json.dumps(demo_json(result), ensure_ascii=False, indent=2))
     else:
         print_demo(result, Console(highlight=False))
-    return 0
+    for fault in result.faults():
+        errors.print(_say("demo.fault", fault=fault), markup=False)
+    return 1 if result.faults() else 0
 
 
 def demo_json(result: Demo) -> dict[str, Any]:
@@ -88,9 +90,7 @@ def print_demo(result: Demo, console: Console) -> None:
     """Print the marks of the demo class, student by criterion, and where to look further."""
     for level in result.levels():
         submissions = [one for one in result.submissions if one.level == level]
-        table = Table(
-            title=_say("demo.title", level=level, wait=WAIT), title_justify="left", box=None, padding=(0, 1)
-        )
+        table = Table(title=_say("demo.title", level=level, wait=WAIT), title_justify="left", box=None, padding=(0, 1))
         table.add_column(_say("demo.student"))
         for mark in submissions[0].criteria:
             table.add_column(mark.id.removeprefix(f"{level}-").replace("-", " "), justify="right")
@@ -131,9 +131,7 @@ def build(check: bool) -> int:
         if check:
             found = building.differences(root)
             for difference in found:
-                errors.print(
-                    _say("build.differs", path=difference.path, reason=difference.reason), markup=False
-                )
+                errors.print(_say("build.differs", path=difference.path, reason=difference.reason), markup=False)
             changed = []
         else:
             found, changed = [], building.build(root)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.classroom import FAILED
 from grader.classroom.course import Course, NbgraderFailed
 from grader.verdict import Text
 from grader.words import catalogue
@@ -65,6 +66,11 @@ class Demo:
     submissions: tuple[Graded, ...]
     seconds: float
 
+    def faults(self) -> list[str]:
+        """Return what went wrong in the grader or nbgrader themselves, each fault once."""
+        flags = [flag for graded in self.submissions for flag in graded.flags]
+        return list(dict.fromkeys(flag for flag in flags if flag.startswith(FAILED)))
+
     def levels(self) -> list[str]:
         """Return the exercises that the class handed in."""
         return list(dict.fromkeys(graded.level for graded in self.submissions))
@@ -119,9 +125,7 @@ def run_demo(checkout: Path, folder: Path | None = None, step: Step = lambda don
         if (one.level, one.student) not in failures:
             course.generate_feedback(one.level, one.student)
     with course.gradebook() as gradebook:
-        graded = tuple(
-            _graded(folder, gradebook, one, failures.get((one.level, one.student))) for one in handed
-        )
+        graded = tuple(_graded(folder, gradebook, one, failures.get((one.level, one.student))) for one in handed)
     return Demo(folder, graded, time.monotonic() - begun)
 
 
@@ -165,12 +169,12 @@ def hand_in(folder: Path, one: Handed) -> Path:
 def _graded(folder: Path, gradebook: Any, one: Handed, failure: str | None) -> Graded:
     classroom = folder / "classroom"
     page = classroom / "feedback" / one.student / one.level / f"{one.level}.html"
-    problem = words("demo.failed", reason=failure) if failure else None
-    flags: list[str] = []
+    problem: Text | None = None
+    flags = [f"{FAILED}nbgrader: {failure}"] if failure else []
     autograded = classroom / "autograded" / one.student / one.level / f"{one.level}.ipynb"
     if autograded.is_file():
         note = json.loads(autograded.read_text(encoding="utf-8"))["metadata"].get("crash_course", {})
-        flags = note.get("flags", [])
+        flags += note.get("flags", [])
         if "unreadable" in note:
             problem = Text(**note["unreadable"])
     submission = gradebook.find_submission(one.level, one.student)

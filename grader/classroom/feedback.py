@@ -56,9 +56,7 @@ def page(nb: Any, about: Any) -> str:
     """Return the feedback page of a graded notebook; ``about`` holds its score and names."""
     graded = [cell for cell in nb.cells if is_grade(cell)]
     why = nb.metadata.get("crash_course", {}).get("unreadable")
-    waiting = sum(
-        float(cell.metadata.nbgrader.points) for cell in graded if cell.metadata.nbgrader.get("waits")
-    )
+    waiting = sum(float(cell.metadata.nbgrader.points) for cell in graded if cell.metadata.nbgrader.get("waits"))
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
@@ -76,9 +74,7 @@ def page(nb: Any, about: Any) -> str:
         waiting=waiting,
         unreadable=say(words("wait.unreadable", why=Text(**why))) if why else None,
         criteria=[_criterion(cell) for cell in graded if not is_solution(cell)],
-        code=sorted(
-            (_code(cell) for cell in nb.cells if _learners_code(cell)), key=lambda code: not code["answer"]
-        ),
+        code=sorted((_code(cell) for cell in nb.cells if _learners_code(cell)), key=lambda code: not code["answer"]),
         style=_code_style(),
     )
 

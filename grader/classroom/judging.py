@@ -13,6 +13,7 @@ import nbformat
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import is_grade, is_solution
 
+from grader.classroom import FAILED
 from grader.criteria import criteria
 from grader.verdict import Text, Verdict
 from grader.words import LANGUAGES, catalogue, language, say
@@ -49,7 +50,7 @@ class JudgeCriteria(NbGraderPreprocessor):  # type: ignore[misc]
             sentence = words("wait.unreadable", why=Text(**note["unreadable"]))
             return {name: _waits(name, points, sentence) for name, points in most.items()}
         found: dict[str, Verdict] = {}
-        missing = words("wait.silent")
+        missing, failure = words("wait.silent"), ""
         try:
             from grader.answers.judge import judge_notebook
 
@@ -59,9 +60,10 @@ class JudgeCriteria(NbGraderPreprocessor):  # type: ignore[misc]
         except Exception as problem:
             self.log.exception("the judge failed on %s", where["student"])
             missing = words("wait.failed", reason=type(problem).__name__)
+            failure = f"{FAILED}{type(problem).__name__}: {problem}"
         result = {}
         for name, points in most.items():
-            verdict = gradable(found.get(name) or _waits(name, points, missing), points)
+            verdict = gradable(found.get(name) or _waits(name, points, missing, failure), points)
             if name in note.get("missing_checks", []):
                 sentence = words("check.deleted")
                 verdict = Verdict(criterion=name, met=False, points=0.0, max_points=points, message=sentence)
@@ -71,8 +73,9 @@ class JudgeCriteria(NbGraderPreprocessor):  # type: ignore[misc]
         return result
 
 
-def _waits(name: str, most: float, message: Text) -> Verdict:
-    return Verdict(criterion=name, met=None, points=0.0, max_points=most, message=message)
+def _waits(name: str, most: float, message: Text, flag: str = "") -> Verdict:
+    flags = (flag,) if flag else ()
+    return Verdict(criterion=name, met=None, points=0.0, max_points=most, message=message, flags=flags)
 
 
 def _referred(verdict: Verdict, why: Text) -> Verdict:
@@ -116,9 +119,7 @@ def write_verdict(cell: Any, verdict: Verdict) -> None:
                 "execute_result",
                 data={
                     "text/plain": repr(float(verdict.points)),
-                    "text/html": html.escape(
-                        say(words("points", points=f"{verdict.points:g}", most=f"{most:g}"))
-                    ),
+                    "text/html": html.escape(say(words("points", points=f"{verdict.points:g}", most=f"{most:g}"))),
                 },
                 execution_count=1,
             )
@@ -169,10 +170,7 @@ def verdict_html(verdict: Verdict) -> str:
     """Return the verdict as an HTML fragment: the course's language in full, the other one folded away."""
     first = language()
     other = next(lang for lang in LANGUAGES if lang != first)
-    blocks = {
-        lang: "".join(f"<p>{html.escape(say(part, lang))}</p>" for part in _parts(verdict))
-        for lang in LANGUAGES
-    }
+    blocks = {lang: "".join(f"<p>{html.escape(say(part, lang))}</p>" for part in _parts(verdict)) for lang in LANGUAGES}
     tags = {"en": "en", "zh": "zh-Hans"}
     names = {"en": "English", "zh": "中文"}
     return (

@@ -20,9 +20,7 @@ class StartingPoint(ClearSolutions):  # type: ignore[misc]
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Remember the cells that show code to start from, then clear the solutions."""
         self.shown = {
-            cell.metadata.nbgrader.get("grade_id"): cell.source
-            for cell in nb.cells
-            if "nbgrader" in cell.metadata
+            cell.metadata.nbgrader.get("grade_id"): cell.source for cell in nb.cells if "nbgrader" in cell.metadata
         }
         nb, resources = super().preprocess(nb, resources)
         return nb, resources

@@ -285,9 +285,7 @@ class SubmissionReader(NotebookExporter):  # type: ignore[misc]
         try:
             notebook = read_notebook(Path(filename))
         except Exception as caught:  # whatever is in the file, the other submissions go on
-            problem = (
-                caught if isinstance(caught, Unreadable) else Unreadable("other", kind=type(caught).__name__)
-            )
+            problem = caught if isinstance(caught, Unreadable) else Unreadable("other", kind=type(caught).__name__)
             notebook = nbformat.v4.new_notebook()
             notebook.metadata["crash_course"] = nbformat.from_dict(
                 {"unreadable": {"en": problem.text.en, "zh": problem.text.zh}}

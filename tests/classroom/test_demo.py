@@ -73,9 +73,7 @@ def test_each_submission_earns_what_its_code_does(demo: Demo) -> None:
     for one in demo.submissions:
         if one.level == "level2" and one.student in CODE:
             points = [
-                mark.points
-                for mark in one.criteria
-                if mark.id in ("level2-atomic", "level2-point-a", "level2-runs")
+                mark.points for mark in one.criteria if mark.id in ("level2-atomic", "level2-point-a", "level2-runs")
             ]
             for earned, expected in zip(points, CODE[one.student], strict=True):
                 assert expected is None or earned == expected, (one.student, points)
@@ -88,14 +86,16 @@ def test_the_two_that_can_not_be_read_wait_for_a_person(demo: Demo) -> None:
         assert all(mark.waits and mark.points == 0 for mark in one.criteria)
 
 
+def test_the_grader_itself_did_not_fail(demo: Demo) -> None:
+    assert demo.faults() == []
+
+
 def test_everybody_has_a_feedback_page(demo: Demo) -> None:
     for one in demo.submissions:
         assert one.feedback is not None and one.feedback.stat().st_size > 1000
 
 
-def test_the_table_fits_80_columns_and_says_where_to_look(
-    demo: Demo, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_table_fits_80_columns_and_says_where_to_look(demo: Demo, capsys: pytest.CaptureFixture[str]) -> None:
     from rich.console import Console
 
     print_demo(demo, Console(width=80, no_color=True))

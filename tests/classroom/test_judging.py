@@ -9,6 +9,7 @@ import pytest
 from class_to_grade import Class, SayingJudge
 from nbgrader.utils import determine_grade
 
+from grader.classroom import FAILED
 from grader.classroom.judging import gradable, verdict_html, verdict_text, write_verdict
 from grader.verdict import Text, Verdict
 
@@ -98,3 +99,4 @@ def test_a_judge_that_fails_leaves_the_submission_to_a_person(a_class: Class, ju
     judge.failure = RuntimeError("worker gone")
     a_class.hand_in("ann", a_class.release())
     assert set(a_class.grade("ann").values()) == {(0.0, None, True)}
+    assert a_class.autograded("ann")["metadata"]["crash_course"]["flags"] == [f"{FAILED}RuntimeError: worker gone"]

@@ -131,9 +131,7 @@ def test_no_trick_with_cells_gains_a_point_or_stops_the_batch(
     assert set(grades.values()) == {(0.0, 0.0, False)}
 
 
-def test_a_deleted_check_scores_nothing_and_says_so(
-    a_class: Class, judge: SayingJudge, cell_of: Find
-) -> None:
+def test_a_deleted_check_scores_nothing_and_says_so(a_class: Class, judge: SayingJudge, cell_of: Find) -> None:
     a_class.hand_in("ann", a_class.release())
     assert a_class.grade("ann")["level2-atomic"] == (4.0, 4.0, False)
     work = a_class.release()
@@ -160,9 +158,7 @@ def test_what_is_no_notebook_waits_for_a_person_and_keeps_no_old_score(
     assert sum(score for score, _, _ in a_class.grade("ann").values()) == 14.0
 
 
-def test_a_lost_answer_waits_with_the_judges_suggestion(
-    a_class: Class, judge: SayingJudge, cell_of: Find
-) -> None:
+def test_a_lost_answer_waits_with_the_judges_suggestion(a_class: Class, judge: SayingJudge, cell_of: Find) -> None:
     work = a_class.release()
     work["cells"].remove(cell_of(work, "level2-code"))
     a_class.hand_in("ann", work)

@@ -21,9 +21,7 @@ CODE = {
 
 
 def notebook(*cells: Any, **more: Any) -> bytes:
-    return json.dumps(
-        {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": list(cells), **more}
-    ).encode()
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": list(cells), **more}).encode()
 
 
 @pytest.mark.parametrize(
