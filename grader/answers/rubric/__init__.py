@@ -51,7 +51,7 @@ def _wrong_type(text: object) -> Reading:
 
 
 def read(criterion: str, text: object, *, others: Mapping[str, str] | None = None) -> Reading:
-    """Read one text for one criterion (its label or its id); ``others`` are the texts under the other headings."""
+    """Read one text for one criterion (label or id); ``others`` are the texts under the other headings."""
     label = _label(criterion)
     if not isinstance(text, str):
         return _wrong_type(text)

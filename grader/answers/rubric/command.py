@@ -38,7 +38,7 @@ def rubric(path: Path, as_lines: bool) -> int:
         f = measure(read)
         text = Text(
             en=f"{f.labels} labels: {f.decided_right:.1%} of the decided right, {f.abstention:.1%} abstained, "
-            f"{f.false_rejection:.1%} of the right answers rejected, {f.false_accepts} wrong ones accepted.",
+            f"{f.false_rejection:.1%} of right answers rejected, {f.false_accepts} wrong ones accepted.",
             zh=f"{f.labels} 个标签：已判定的有 {f.decided_right:.1%} 判对，{f.abstention:.1%} 留给人判，"
             f"正确答案有 {f.false_rejection:.1%} 被错拒，错误答案有 {f.false_accepts} 个被错收。",
         )

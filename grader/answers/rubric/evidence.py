@@ -4,9 +4,9 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
-from .lexicon import Found, evaluate, rules
-from .shape import disorder
+from .lexicon import Found, concepts, evaluate, rules
 from .text import CJK
 
 CAUSE = re.compile(
@@ -35,6 +35,19 @@ class Evidence:
     points: tuple[float, ...]
     """For each point of the criterion: 1 made, 0.5 its words are there, 0 not."""
     row: Mapping[str, float]
+    concepts: tuple[str, ...]
+    """The concepts said, whichever."""
+    phrases: tuple[str, ...]
+    """Words and pairs of words, whatever the field: how people speak of something that goes wrong."""
+
+
+def phrases(text: str) -> tuple[str, ...]:
+    """The words, pairs of words and (in Chinese) runs of three characters of a text; numbers count as 0."""
+    words = re.findall(rf"[a-z']+|0|[{CJK}]|[^\w\s]", re.sub(r"\d+", "0", text))
+    out = set(words)
+    out.update(" ".join(pair) for pair in pairwise(words))
+    out.update(" ".join(words[i : i + 3]) for i in range(len(words) - 2) if re.match(f"[{CJK}]", words[i]))
+    return tuple(sorted(out))
 
 
 def strengths(criterion: str, found: Found) -> tuple[float, ...]:
@@ -83,14 +96,16 @@ def look(criterion: str, found: Found) -> Evidence:
         "fix share": len(found.spans("fix")) / length,
         "vacuous share": len(found.spans("vacuous")) / length,
         "grader": float(min(2, len(found.spans("grader")))),
+        "firm denial": float(found.has("firm")),
         "foreign": float(min(3, foreign)),
+        "foreign share": foreign / (foreign + sum(len(found.spans(w)) for w in words) + 1),
         "unknown": float(min(3, len(found.spans("unknown")))),
         "cause": float(min(3, len(CAUSE.findall(text)))),
         "glue share": len(GLUE.findall(text)) / length,
         "rest": math.log1p(min(rest, 60)),
-        "disorder": max(-0.5, min(0.3, disorder(text))),
         "numbers": float(min(4, len(re.findall(r"\d+", text)))),
         "question": float("?" in text),
         "quote": float('"' in text or "「" in text),
     }
-    return Evidence(criterion, found, own, row)
+    said = tuple(name for name in concepts() if found.has(name))
+    return Evidence(criterion, found, own, row, said, phrases(text))

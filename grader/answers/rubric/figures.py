@@ -70,9 +70,7 @@ def read_line(number: int, line: str) -> Line:
     labels = {k: v for k, v in found.items() if isinstance(v, bool)} if isinstance(found, dict) else None
     if "answer" in item:
         if not isinstance(item["answer"], dict):
-            return _fault(
-                number, '"answer" is not an object of field and text', "“answer” 不是“字段: 文字”的对象"
-            )
+            return _fault(number, '"answer" is not an object of field and text', "“answer” 不是“字段: 文字”的对象")
         texts = item["answer"]
         readings = read_level1(texts)
     elif "hazard_1" in item or "hazard_2" in item:
@@ -116,11 +114,7 @@ def misjudged(lines: Sequence[Line]) -> Iterator[tuple[Line, str, bool, Reading]
     for line in lines:
         for name, label in (line.labels or {}).items():
             reading = line.readings.get(name)
-            if (
-                reading is not None
-                and reading.decision != "abstain"
-                and (reading.decision == "accept") != label
-            ):
+            if reading is not None and reading.decision != "abstain" and (reading.decision == "accept") != label:
                 yield line, name, label, reading
 
 

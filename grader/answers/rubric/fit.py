@@ -1,15 +1,13 @@
 """Fit the weights on labelled answers: ``python -m grader.answers.rubric.fit FILE.jsonl …``.
 
-Not used when reading. The weights are a logistic regression over the named evidence, the same for every criterion but
-for one number each; they are written to weights.toml, and the order of function words to order.toml. To the answers
-given, the fit adds some that are wrong by construction: right answers with their words shuffled, or under another heading.
+Not used when reading. First a logistic regression over the named evidence, the same for every criterion but for one
+number each; then, on what that leaves open, small weights for words and for concepts under each criterion. They go to
+weights.toml and phrases.toml, the order of function words to order.toml. To the answers given, the fit adds some that
+are wrong by construction: right answers under another heading.
 """
 
-import hashlib
 import json
 import math
-import random
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,12 +22,11 @@ from numpy.typing import NDArray
 from . import LEVEL1, LEVEL2, field_name
 from .evidence import Evidence, look
 from .lexicon import Found
-from .reading import certain
+from .reading import Weights, certain
 from .shape import heap, tokens
-from .text import CJK, normalise
+from .text import normalise
 
 HERE = Path(__file__).parent
-PENALTY = 3.0
 Matrix = NDArray[np.float64]
 
 
@@ -57,14 +54,6 @@ def samples(items: Iterable[Mapping[str, Any]]) -> list[Sample]:
     return out
 
 
-def shuffled(text: str, seed: str) -> str:
-    """The words of a text in another order, the same on every run."""
-    chance = random.Random(hashlib.sha1(seed.encode()).hexdigest())
-    words = re.findall(rf"[{CJK}]{{1,2}}|[^\s{CJK}]+", text)
-    chance.shuffle(words)
-    return " ".join(words) if not re.search(f"[{CJK}]", text) else "".join(words)
-
-
 def rows(data: Iterable[Sample], *, made_up: bool = True) -> tuple[list[Evidence], list[bool], list[float]]:
     """Evidence, labels and importance of each, one for every text to learn from."""
     seen: list[Evidence] = []
@@ -85,18 +74,13 @@ def rows(data: Iterable[Sample], *, made_up: bool = True) -> tuple[list[Evidence
             for evidence in found:
                 add(evidence, False, 1.0)
             continue
-        best = max(
-            range(len(found)), key=lambda i: (found[i].row["mean point"], found[i].row["own mentions"])
-        )
+        best = max(range(len(found)), key=lambda i: (found[i].row["mean point"], found[i].row["own mentions"]))
         add(found[best], True, 1.0)
         if made_up:
-            mixed = shuffled(texts[best], sample.id + sample.criterion)
-            if heap(mixed) < 1:
-                add(look(sample.criterion, Found.of(mixed)), False, 0.4)
             family = LEVEL1 if sample.criterion in LEVEL1 else LEVEL2
-            for other in family:
-                if other != sample.criterion and len(sample.texts) == 1:
-                    add(look(other, Found.of(texts[best])), False, 0.1)
+            other = family[(family.index(sample.criterion) + 1 + len(texts[best]) % (len(family) - 1)) % len(family)]
+            if other != sample.criterion and len(sample.texts) == 1:
+                add(look(other, Found.of(texts[best])), False, 0.3)
     return seen, labels, importance
 
 
@@ -106,30 +90,85 @@ def regression(x: Matrix, y: Matrix, importance: Matrix, penalty: Matrix) -> Mat
     for _ in range(60):
         p = 1 / (1 + np.exp(-x @ b))
         curve = importance * p * (1 - p) + 1e-9
-        step = np.linalg.solve(
-            (x.T * curve) @ x + np.diag(penalty), x.T @ (importance * (p - y)) + penalty * b
-        )
+        slope = x.T @ (importance * (p - y)) + penalty * b
+        step = np.linalg.solve((x.T * curve) @ x + np.diag(penalty), slope)
         b = b - step
         if float(np.abs(step).max()) < 1e-7:
             break
     return b
 
 
-def weights(data: Sequence[Sample], *, penalty: float = PENALTY) -> dict[str, dict[str, float]]:
+def remainder(x: Matrix, y: Matrix, importance: Matrix, start: Matrix, penalty: float) -> Matrix:
+    """What many small signs add to a score already there (the same regression, solved sample by sample)."""
+    kernel = x @ x.T
+    a = np.zeros(len(y))
+    for _ in range(40):
+        p = 1 / (1 + np.exp(-(start + kernel @ a)))
+        curve = importance * p * (1 - p) + 1e-6
+        slope = importance * (p - y) + penalty * a
+        step = np.linalg.solve(kernel * curve[:, None] + penalty * np.eye(len(y)), slope)
+        a = a - step
+        if float(np.abs(step).max()) < 1e-6:
+            break
+    return np.asarray(x.T @ a)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is chosen by cross-validation."""
+
+    penalty: float = 3.0
+    many_penalty: float = 0.1
+    concept_scale: float = 0.3
+    seen_least: int = 5
+    smallest: float = 0.25
+
+
+def fitted(
+    data: Sequence[Sample], settings: Settings = Settings(), *, low: float = 0.12, high: float = 0.62
+) -> Weights:
     """The weights that fit the data best."""
     seen, labels, importance = rows(data)
     names = list(seen[0].row)
     criteria = [*LEVEL1, *LEVEL2]
+    y, weight_of = np.array(labels, dtype=float), np.array(importance)
     plain = np.array([[e.row[n] for n in names] for e in seen])
     middle, spread = plain.mean(0), plain.std(0) + 1e-9
     which = np.array([[float(e.criterion == c) for c in criteria] for e in seen])
     x = np.hstack([(plain - middle) / spread, which, np.ones((len(seen), 1))])
-    strict = np.array([penalty] * (len(names) + len(criteria)) + [0.01])
-    b = regression(x, np.array(labels, dtype=float), np.array(importance), strict)
+    strict = np.array([settings.penalty] * (len(names) + len(criteria)) + [0.01])
+    b = regression(x, y, weight_of, strict)
     weight = b[: len(names)] / spread
     base = float(b[-1] - (weight * middle).sum())
-    bias = {c: round(base + float(v), 4) for c, v in zip(criteria, b[len(names) : -1], strict=True)}
-    return {"weight": {n: round(float(v), 4) for n, v in zip(names, weight, strict=True)}, "criterion": bias}
+
+    said = Counter(p for e, w in zip(seen, importance, strict=True) if w == 1 for p in e.phrases)
+    kept = {p: i for i, p in enumerate(sorted(p for p, n in said.items() if n >= settings.seen_least))}
+    marks = Counter(f"{e.criterion}:{c}" for e, w in zip(seen, importance, strict=True) if w == 1 for c in e.concepts)
+    flags = {m: len(kept) + i for i, m in enumerate(sorted(m for m, n in marks.items() if n >= 4))}
+    many = np.zeros((len(seen), len(kept) + len(flags)))
+    for i, e in enumerate(seen):
+        share = 1 / math.sqrt(max(12, len(e.phrases)))
+        for p in e.phrases:
+            if p in kept:
+                many[i, kept[p]] = share
+        for c in e.concepts:
+            if f"{e.criterion}:{c}" in flags:
+                many[i, flags[f"{e.criterion}:{c}"]] = settings.concept_scale
+    start = np.clip(x @ b, -9, 9)
+    extra = remainder(many, y, weight_of, start, settings.many_penalty)
+    phrase = {p: float(extra[i]) for p, i in kept.items() if abs(extra[i]) >= settings.smallest}
+    concept: dict[str, dict[str, float]] = {c: {} for c in criteria}
+    for mark, i in flags.items():
+        criterion, _, name = mark.partition(":")
+        concept[criterion][name] = float(extra[i]) * settings.concept_scale
+    return Weights(
+        low,
+        high,
+        {n: float(v) for n, v in zip(names, weight, strict=True)},
+        {c: base + float(v) for c, v in zip(criteria, b[len(names) : -1], strict=True)},
+        concept,
+        phrase,
+    )
 
 
 def order(texts: Iterable[str]) -> dict[str, float]:
@@ -153,36 +192,48 @@ def order(texts: Iterable[str]) -> dict[str, float]:
     return out
 
 
-def write(data: Sequence[Sample], low: float, high: float) -> None:
-    """Write weights.toml."""
-    fitted = weights(data)
+def write(w: Weights, texts: int) -> None:
+    """Write weights.toml and phrases.toml."""
+
+    def table(name: str, values: Mapping[str, float]) -> list[str]:
+        return [
+            "",
+            f"[{name}]",
+            *(f"{json.dumps(k, ensure_ascii=False)} = {v:.3f}" for k, v in values.items()),
+        ]
+
     lines = [
-        f"# Written by fit.py from {len(data)} labelled texts. A positive weight speaks for the answer, a negative one against.",
-        "# threshold: below reject the answer is rejected, above accept accepted, between them a person decides.",
+        f"# Written by fit.py from {texts} labelled texts. Positive speaks for an answer, negative against it.",
+        "# threshold: a chance below reject: rejected; above accept: accepted; between: a person decides.",
         "[threshold]",
-        f"reject = {low}",
-        f"accept = {high}",
+        f"reject = {w.reject}",
+        f"accept = {w.accept}",
+        *table("weight", w.weight),
+        *table("criterion", w.criterion),
     ]
-    for name, values in fitted.items():
-        lines += ["", f"[{name}]", *(f'"{k}" = {v}' for k, v in values.items())]
+    for criterion, values in w.concept.items():
+        lines += table(f"concept.{criterion}", values)
     (HERE / "weights.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    head = [
+        "# Words and pairs of words, whatever the field, that speak for or against (negative) an answer.",
+        "# Small signs: a text's are added and divided by the root of its length. Written by fit.py.",
+    ]
+    ordered = dict(sorted(w.phrase.items(), key=lambda item: (-item[1], item[0])))
+    (HERE / "phrases.toml").write_text("\n".join(head + table("phrase", ordered)[1:]) + "\n", encoding="utf-8")
 
 
 def main(paths: Sequence[str]) -> None:
-    """Fit on the files named and write weights.toml and order.toml."""
-    items = [
-        json.loads(line) for path in paths for line in Path(path).read_text(encoding="utf-8").splitlines()
-    ]
-    data = samples(items)
+    """Fit on the files named and write the three files."""
+    lines = [line for path in paths for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    data = samples(json.loads(line) for line in lines if line.strip())
     pairs = order(text for sample in data for text in sample.texts)
     head = (
-        "# How much more (or less) often than by chance one function word follows another (log), in people's writing;\n"
-        "# x is any other word, a dot a stop. Written by fit.py; it tells scrambled words from hurried writing.\n[pairs]\n"
+        "# How much more (or less) often than by chance one function word follows another (log), in real texts;\n"
+        "# x is any other word, a dot a stop. Written by fit.py; it tells scrambled words from haste.\n"
+        "[pairs]\n"
     )
-    (HERE / "order.toml").write_text(
-        head + "".join(f'"{k}" = {v}\n' for k, v in pairs.items()), encoding="utf-8"
-    )
-    write(data, 0.13, 0.72)
+    (HERE / "order.toml").write_text(head + "".join(f'"{k}" = {v}\n' for k, v in pairs.items()), encoding="utf-8")
+    write(fitted(data), len(data))
     print(f"fitted on {len(data)} labelled texts")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from .text import CJK, normalise
 
 NEAR = 48
-"""How far apart two concepts may be to be near each other, in English characters; a Chinese one counts for two."""
+"""How far apart two concepts may be and still be near, in English characters; a Chinese one counts two."""
 
 
 @cache
@@ -50,9 +50,7 @@ class Found:
     def spans(self, name: str) -> list[tuple[int, int]]:
         """Where the concept is said."""
         if name not in self._spans:
-            self._spans[name] = [
-                m.span() for m in concepts()[name].finditer(self.text) if m.end() > m.start()
-            ]
+            self._spans[name] = [m.span() for m in concepts()[name].finditer(self.text) if m.end() > m.start()]
         return self._spans[name]
 
     def has(self, name: str) -> bool:
@@ -76,7 +74,10 @@ class Found:
 
 # ---------------------------------------------------------------- the language of the rules
 def _numbers(text: str) -> list[int]:
-    out = [int(n) for n in re.findall(r"(?<![\d.:])\d{1,6}(?![\d.:])", text)]
+    out = []
+    for whole, unit, rest in re.findall(r"(?<![\d.:])(\d{1,6})(?![\d.:]) ?(k\b|万)? ?(\d(?!\d))?", text):
+        scale = {"k": 1000, "万": 10000}.get(unit, 1)
+        out.append(int(whole) * scale + (int(rest) * scale // 10 if unit and rest else 0))
     for word in re.findall(r"[a-z]+(?:[- ][a-z]+)?", text):
         out += [n for n in (_english_number(word),) if n is not None]
     for word in re.findall(r"[零一二三四五六七八九十百两]+", text):
@@ -131,9 +132,14 @@ def _chinese_number(word: str) -> int | None:
 
 
 def sum_shown(text: str) -> bool:
-    """Whether the text shows a total of turns: three of its numbers are a, b and a + b, or a, b and 2a - b left over."""
+    """Whether the text shows a total: of its numbers one is the sum of two others (or one off, for large ones)."""
     numbers = {n for n in _numbers(text) if n > 1}
-    return any(a + b in numbers for a in numbers for b in numbers if a != b and a + b > 4)
+    return any(
+        a + b in numbers or (min(a, b) >= 10 and {a + b - 1, a + b + 1} & numbers)
+        for a in numbers
+        for b in numbers
+        if a != b and a + b > 4
+    )
 
 
 def comparison_shown(text: str) -> bool:

@@ -32,18 +32,42 @@ class Reading:
     """The share of the marks it would suggest to a person, 0 to 1."""
 
 
+@dataclass(frozen=True)
+class Weights:
+    """What fit.py learnt: a number for each piece of evidence."""
+
+    reject: float
+    accept: float
+    weight: Mapping[str, float]
+    criterion: Mapping[str, float]
+    concept: Mapping[str, Mapping[str, float]]
+    phrase: Mapping[str, float]
+
+    def chance(self, evidence: Evidence) -> float:
+        """How likely the text is right."""
+        score = self.criterion[evidence.criterion]
+        score += sum(self.weight[name] * value for name, value in evidence.row.items())
+        own = self.concept.get(evidence.criterion, {})
+        score += sum(own.get(name, 0.0) for name in evidence.concepts)
+        known = [self.phrase[p] for p in evidence.phrases if p in self.phrase]
+        score += sum(known) / math.sqrt(max(12, len(evidence.phrases)))
+        return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
+
+
 @cache
-def _weights() -> tuple[Mapping[str, float], Mapping[str, float], float, float]:
-    with (Path(__file__).parent / "weights.toml").open("rb") as stream:
-        data = tomllib.load(stream)
-    return data["weight"], data["criterion"], data["threshold"]["reject"], data["threshold"]["accept"]
-
-
-def chance(evidence: Evidence) -> float:
-    """How likely the text is right, by the weighed evidence."""
-    weight, bias, _, _ = _weights()
-    score = bias[evidence.criterion] + sum(weight[name] * value for name, value in evidence.row.items())
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
+def weights() -> Weights:
+    """The weights beside this file."""
+    here = Path(__file__).parent
+    data = tomllib.loads((here / "weights.toml").read_text(encoding="utf-8"))
+    phrase = tomllib.loads((here / "phrases.toml").read_text(encoding="utf-8"))
+    return Weights(
+        data["threshold"]["reject"],
+        data["threshold"]["accept"],
+        data["weight"],
+        data["criterion"],
+        data["concept"],
+        phrase["phrase"],
+    )
 
 
 def _sentence(name: str) -> Text:
@@ -87,22 +111,18 @@ def weigh(criterion: str, raw: str, found: Found | None = None) -> Reading:
     """Decide by the evidence; never certain where the shape is doubtful."""
     found = found or Found.of(raw)
     evidence = look(criterion, found)
-    p = chance(evidence)
-    _, _, low, high = _weights()
+    p = weights().chance(evidence)
+    low, high = weights().reject, weights().accept
     row, points = evidence.row, evidence.points
     kinds = [_kind(criterion, i) for i in range(len(points))]
     made = tuple(k.en for k, s in zip(kinds, points, strict=True) if s == 1.0)
-    whole = min(points) == 1.0
     against = row["denial"] + row["foreign"] + row["grader"] + row["fix"]
-    doubtful = heap(raw) > 0 or disorder(found.text) > 0.08 or row["grader"] > 0
+    doubtful = heap(raw) > 0 or disorder(found.text) > 0.1 or row["grader"] + row["firm denial"] > 0
     if p >= high and not doubtful and row["mean point"] >= 0.5:
         return Reading("accept", _filled("accept", kinds), made, 1.0)
-    if p <= low and not (
-        whole and against == 0 and row["other field whole"] == 0 and row["vacuous share"] < 0.1
-    ):
+    plain = min(points) == 1.0 and against + row["other field whole"] == 0 and row["vacuous share"] < 0.1
+    if p <= low and not plain:
         return Reading("reject", _why_not(criterion, evidence, kinds), made, 0.0)
-    if disorder(found.text) > 0.15 and p < high:
-        return Reading("reject", _sentence("heap"), made, 0.0)
     unsure = [k for k, s in zip(kinds, points, strict=True) if s < 1.0]
     reason = _filled("unsure", unsure) if unsure else _sentence("unsure_whole")
     return Reading("abstain", reason, made, 1.0 if p >= 0.5 else 0.5 if p >= 0.3 else 0.0)
@@ -124,4 +144,4 @@ def _why_not(criterion: str, evidence: Evidence, kinds: Sequence[Text]) -> Text:
     return _filled("missing", missing or kinds)
 
 
-__all__ = ["Decision", "Reading", "certain", "chance", "weigh"]
+__all__ = ["Decision", "Reading", "certain", "weigh", "weights"]

@@ -13,9 +13,7 @@ _GLUE_EN = re.compile(
     r"does|did|if|when|after|before|so|for|with|from|at|in|on|by|no|there|which|who|what|as|than|he|she|they|we|you|i|"
     r"until|only|while|once|still|then|nothing|never|nobody|because|without|into|up|out|again)\b"
 )
-_RELATION = re.compile(
-    r"->|=>|→|⇒|=|<|>|\d|\?|≠|\b(?:no|not|nothing|never|nobody|none|without)\b|[不没无未谁哪]"
-)
+_RELATION = re.compile(r"->|=>|→|⇒|=|<|>|\d|\?|≠|\b(?:no|not|nothing|never|nobody|none|without)\b|[不没无未谁哪]")
 _GLUE_ZH = re.compile(r"[的了在不是没就把被也都还会要能着过这那而之其则为未无何谁从到给跟对向往让才又再]")
 _FUNCTION_EN = frozenset(
     [
@@ -75,9 +73,7 @@ _FUNCTION_EN = frozenset(
         "i",
     ]
 )
-_FUNCTION_ZH = frozenset(
-    "的了在是不没就把被也都还会要能着过这那而之其则为未无何谁从到给跟对向往让才又再有和与一个"
-)
+_FUNCTION_ZH = frozenset("的了在是不没就把被也都还会要能着过这那而之其则为未无何谁从到给跟对向往让才又再有和与一个")
 
 
 def heap(raw: str) -> float:
@@ -100,6 +96,8 @@ def heap(raw: str) -> float:
     share = len(_GLUE_EN.findall(text)) / max(1, len(words))
     if related or share >= 0.16:
         return 0.0
+    if len(re.findall(r"\w[.!?](?:\s|$)", text)) > 1:
+        return 0.5
     return 0.5 if _RELATION.search(text) or share >= 0.1 else 1.0
 
 
@@ -123,13 +121,11 @@ def _order() -> dict[str, float]:
 
 def disorder(text: str) -> float:
     """How unlikely the order of the function words is; above 0 no writer, however hurried, writes so."""
-    line = tokens(text)
+    line = tokens(re.sub(r"`[^`]*`|\"[^\"]*\"", " code ", text))
     pairs = _order()
     if len(line) < 10:
         return -1.0
-    return -sum(
-        pairs.get(f"{a} {b}", -1.5 if a != "x" and b != "x" else 0.0) for a, b in pairwise(line)
-    ) / len(line)
+    return -sum(pairs.get(f"{a} {b}", -1.5 if a != "x" and b != "x" else 0.0) for a, b in pairwise(line)) / len(line)
 
 
 def _grams(text: str) -> set[str]:
