@@ -23,6 +23,7 @@ import posixpath
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from grader.crash import Image, Mark, Operation, Recording
@@ -46,6 +47,8 @@ WRITTEN = {
 }
 FIELDS = ("version", "task", "turns", "tokensUsed", "messages", "pendingToolUse")
 NAME = "checkpoint.json"
+SECONDS, SECONDS_AGAIN = 3.0, 2.0
+"""How long a run may take, and one in a directory that a killed run left."""
 RERUNS_OF_ONE_LOOK = 5
 RERUNS = 16
 """At most so many runs in directories that a killed run left."""
@@ -165,6 +168,7 @@ def _list(value: Any) -> list[Any]:
     return value if type(value) is list else []
 
 
+@lru_cache(maxsize=512)
 def document(content: bytes | None) -> dict[str, Any] | None:
     """Return a checkpoint's document, or None when the bytes are not one whole JSON object."""
     if content is None:
@@ -346,7 +350,7 @@ class Judge:
     """One learner's Level 2. ``run`` makes the runs it asks for; ``cells`` are the sources, to quote lines from."""
 
     def __init__(self, cells: Mapping[str, str], run: Runner) -> None:
-        self.sources = Sources(cells, CELL)
+        self.sources = Sources(cells, _main_cell(cells))
         self.run = run
         self.runs = 0
         self.first: Outcome | None = None
@@ -381,13 +385,17 @@ class Judge:
         found = data.get("texts") if isinstance(data, dict) else None
         return (found if isinstance(found, dict) else {}), outcome.failure
 
+    def _reason(self, failure: Failure) -> Text:
+        return self.sources.reason(failure, SECONDS)
+
     # -- runs ------------------------------------------------------------------------------------------------------
 
     def _trial(
         self, which: list[dict[str, Any]], image: Image | None = None, *, tmp_elsewhere: bool = False
     ) -> Outcome:
         self.runs += 1
-        return self.run(Trial("level2", {"scripts": which}, image, tmp_elsewhere))
+        seconds = SECONDS if image is None else SECONDS_AGAIN
+        return self.run(Trial("level2", {"scripts": which}, image, tmp_elsewhere, seconds))
 
     def _hopeless(self, outcome: Outcome) -> Text | None:
         """Return the message when there is nothing at all to judge."""
@@ -406,11 +414,11 @@ class Judge:
         if failure.kind == "missing":
             return _words("undefined")
         if failure.cell:
-            return _words("stopped_in_cell", why=self.sources.reason(failure))
-        return _words("stopped", why=self.sources.reason(failure))
+            return _words("stopped_in_cell", why=self._reason(failure))
+        return _words("stopped", why=self._reason(failure))
 
     def _cells_raised(self, outcome: Outcome) -> Text:
-        return self.sources.reason(outcome.cells[0])
+        return self._reason(outcome.cells[0])
 
     def _escape(self) -> Text | None:
         for outcome in (self.first, self.second):
@@ -477,8 +485,9 @@ class Judge:
         paths = {played.path for _, played in films if played is not None}
         if len(paths) > 1:
             return _words("atomic.moves", paths=plain(", ".join(sorted(map(self._shown, paths)))))
-        elsewhere = self._elsewhere()
-        return elsewhere or self._leftovers()
+        if any(outcome.failure is not None and outcome.failure.kind == "time" for outcome in outcomes):
+            return None  # each further run would take as long
+        return self._elsewhere() or self._leftovers()
 
     def _never(self, outcomes: list[Outcome]) -> Text:
         for outcome in outcomes:
@@ -501,13 +510,13 @@ class Judge:
 
     def _stopped_before(self, outcome: Outcome) -> Text:
         assert outcome.failure is not None
-        return _words("atomic.stopped_before", why=self.sources.reason(outcome.failure))
+        return _words("atomic.stopped_before", why=self._reason(outcome.failure))
 
     def _raised(self, outcome: Outcome, *, rerun: bool = False) -> Text:
         failure = outcome.failure
         if failure is None:
             return _words("atomic.raised_quietly")
-        why = self.sources.reason(failure)
+        why = self._reason(failure)
         if f"[Errno {errno.EXDEV}]" in failure.message:
             return _words("atomic.exdev", why=why)
         if failure.type == "FileNotFoundError":
@@ -646,10 +655,10 @@ class Judge:
             failure.kind, failure.type,
         )  # fmt: skip
         if failure is not None and not same and not found:
-            return _words("atomic.leftover", at=died, names=names, why=self.sources.reason(failure))
+            return _words("atomic.leftover", at=died, names=names, why=self._reason(failure))
         if found and again is not None:
             if found[0].kind == "raised":
-                why = self.sources.reason(failure) if failure else _words("atomic.raised_quietly")
+                why = self._reason(failure) if failure else _words("atomic.raised_quietly")
                 return _words("atomic.leftover", at=died, names=names, why=why)
             return join(_words("atomic.leftover_then", at=died, names=names), self._explain(again, found[0], outcome))
         if again is not None and again.saves and again.path != played.path:
@@ -699,7 +708,7 @@ class Judge:
             return self._verdict("level2-point-a", False, wrong)
         failure = self.first.failure if self.first else None
         if calls == 0:
-            why = self.sources.reason(failure) if failure else None
+            why = self._reason(failure) if failure else None
             text = _words("point_a.stopped", why=why) if why else _words("point_a.no_tool")
             return self._verdict("level2-point-a", False, text)
         return self._verdict("level2-point-a", True, _words("point_a.met", calls=calls))
@@ -736,7 +745,7 @@ class Judge:
                     return wrong, seen
         if waiting:
             failure = (self.first and self.first.failure) or (self.second and self.second.failure)
-            why = self.sources.reason(failure) if failure else _words("point_a.model_not_called")
+            why = self._reason(failure) if failure else _words("point_a.model_not_called")
             return _words("point_a.not_seen", why=why), seen
         return None, seen
 
@@ -852,12 +861,19 @@ class Judge:
         for number, script in enumerate(which):
             if number >= len(runs):
                 failure = outcome.failure or Failure("damaged")
-                return _words("runs.stopped", why=self.sources.reason(failure))
+                return _words("runs.stopped", why=self._reason(failure))
             wrong = _loop(runs[number], script, self, outcome.failure)
             if wrong is not None:
                 before = _words("runs.second_call") if number else None
                 return join(before, wrong)
         return None
+
+
+def _main_cell(cells: Mapping[str, str]) -> str:
+    """Return the cell whose lines need no cell's name: the solution cell, else the last that defines a save."""
+    if CELL in cells:
+        return CELL
+    return next((name for name in reversed(cells) if "def save_checkpoint" in cells[name]), CELL)
 
 
 def _tree(source: str | None) -> str:
@@ -888,7 +904,7 @@ def _loop(marks: list[Mark], script: dict[str, Any], judge: Judge, failure: Fail
             done.append(data)
     end = next((mark for mark in marks if mark.kind == "run-end"), None)
     if end is None:
-        return _words("runs.stopped", why=judge.sources.reason(failure or Failure("damaged")))
+        return _words("runs.stopped", why=judge._reason(failure or Failure("damaged")))
     if model > len(turns):
         return _words("runs.model_often", found=model, wanted=len(turns))
     if model < len(turns):
@@ -1041,16 +1057,18 @@ def _moments(played: Film) -> int:
 def _left(played: Film) -> tuple[list[tuple[int, Image]], list[tuple[int, Image]]]:
     """Return the directories that a run killed during a save leaves: one of each look, then the others.
 
-    Two look the same when the same names are there, each empty, in part or whole. A write stands for three of them:
-    not begun, half done, done.
+    Two look the same when the same names are there, each empty, in part or whole; the largest of them goes first, for a
+    save that does not empty an old file shows only with more left in it than it writes. A write stands for three
+    moments: not begun, half done, done.
     """
     found: dict[tuple[Any, ...], list[tuple[int, Image]]] = {}
     for save in played.saves:
         if save.run:
             break
+        writes = _first_and_last_writes(played, save)
         for index in range(save.begin, save.end):
             operation = played.operations[index]
-            if isinstance(operation, Mark):
+            if isinstance(operation, Mark) or (isinstance(operation, Write) and index not in writes):
                 continue
             moments = [played.images[index + 1]]
             if isinstance(operation, Write) and len(operation.data) > 1:
@@ -1061,8 +1079,22 @@ def _left(played: Film) -> tuple[list[tuple[int, Image]], list[tuple[int, Image]
                     for path, data in image.files().items()
                 )
                 found.setdefault(look, []).append((index, image))
-    firsts = [entries[0] for entries in found.values()]
-    return firsts, [entry for entries in found.values() for entry in entries[1:]]
+    largest = [max(entries, key=lambda entry: _size(entry[1])) for entries in found.values()]
+    return largest, [entry for entries in found.values() for entry in entries]
+
+
+def _first_and_last_writes(played: Film, save: Save) -> set[int]:
+    """Return the indices of each file's first and last write within a save: the ones between leave nothing new."""
+    seen: dict[int, tuple[int, int]] = {}
+    for index in range(save.begin, save.end):
+        operation = played.operations[index]
+        if isinstance(operation, Write):
+            seen[operation.inode] = (seen.get(operation.inode, (index, 0))[0], index)
+    return {index for both in seen.values() for index in both}
+
+
+def _size(image: Image) -> int:
+    return sum(len(data) for data in image.files().values())
 
 
 def _written_in(played: Film) -> bool:

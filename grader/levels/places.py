@@ -45,7 +45,7 @@ class Sources:
             return _words(key, type=failure.type, at=at, message=_short(failure.message) or "-")
         if kind == "time":
             key = "failure.time" if failure.place else "failure.time_nowhere"
-            return _words(key, at=at, seconds=f"{limit:g}")
+            return _words(key, at=at, seconds=failure.message or f"{limit:g}")
         if kind in ("exit", "fork"):
             how = "sys.exit" if failure.type == "SystemExit" else failure.type
             return _words(f"failure.{kind}", at=at, how=how)

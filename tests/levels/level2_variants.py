@@ -340,6 +340,23 @@ def save_checkpoint(state):
         shutil.copyfileobj(source, target)
     os.replace("checkpoint.json.tmp", "checkpoint.json")
 """,
+    "slow": '''
+import json, os, time
+def save_checkpoint(state):
+    with open("checkpoint.json.tmp", "w") as f:
+        json.dump(state, f)
+    time.sleep(0.7)
+    os.replace("checkpoint.json.tmp", "checkpoint.json")
+''',
+    "many_small_writes": '''
+import json, os
+def save_checkpoint(state):
+    fd = os.open("checkpoint.json.tmp", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    for piece in json.JSONEncoder().iterencode(state):
+        os.write(fd, piece.encode())
+    os.close(fd)
+    os.replace("checkpoint.json.tmp", "checkpoint.json")
+''',
     "tmp_with_fallback": """
 import json, os, shutil, tempfile
 def save_checkpoint(state):
@@ -669,6 +686,31 @@ def save_checkpoint(state):
     os.replace("checkpoint.json.tmp", "checkpoint.json")
 """,
         "leaves checkpoint.json.tmp behind",
+    ),
+    "leftover_not_emptied": (
+        '''
+import json, os
+def save_checkpoint(state):
+    fd = os.open("checkpoint.json.tmp", os.O_WRONLY | os.O_CREAT)
+    os.write(fd, json.dumps(state).encode())
+    os.close(fd)
+    os.replace("checkpoint.json.tmp", "checkpoint.json")
+''',
+        "leaves checkpoint.json.tmp behind",
+    ),
+    "leftover_lock_waited_for": (
+        '''
+import json, os, time
+def save_checkpoint(state):
+    while os.path.exists("lock"):
+        time.sleep(1)
+    open("lock", "w").close()
+    with open("t", "w") as f:
+        json.dump(state, f)
+    os.replace("t", "checkpoint.json")
+    os.remove("lock")
+''',
+        "leaves lock behind",
     ),
     "leftover_lock": (
         """
