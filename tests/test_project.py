@@ -27,9 +27,7 @@ def tool(*command: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_readme_gives_the_two_commands_and_ci_runs_them_from_there() -> None:
-    blocks = re.findall(
-        r"^```bash\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S
-    )
+    blocks = re.findall(r"^```bash\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S)
     assert len(blocks) == 2
     assert "pip install" in blocks[0] and blocks[0].rstrip().endswith("crash-course demo")
     assert "-m pytest" in blocks[1]
@@ -53,9 +51,7 @@ def test_a_stray_or_stale_file_is_named(tmp_path: Path) -> None:
     (root / "exercises/level2/answers.txt").write_text("stray")
     (root / "solutions/level2/notes.txt").write_text("stray, beside the source")
     release = root / "exercises/level2/level2.ipynb"
-    release.write_text(
-        release.read_text(encoding="utf-8").replace("Two hazards", "Three hazards"), encoding="utf-8"
-    )
+    release.write_text(release.read_text(encoding="utf-8").replace("Two hazards", "Three hazards"), encoding="utf-8")
     found = {one.path: one.reason for one in build.differences(root)}
     assert found == {
         "exercises/level2/level2.ipynb": "is not what its source makes",
@@ -124,3 +120,15 @@ def test_ruff_has_nothing_to_say() -> None:
 def test_mypy_has_nothing_to_say() -> None:
     done = tool("mypy")
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("path", SOLVED, ids=lambda path: path.stem)
+def test_the_reference_solution_is_right_and_the_release_is_not(path: Path) -> None:
+    from grader.answers.judge import judge_notebook
+
+    kinds = {key: one.kind for key, one in criteria().items()}
+    for verdict in judge_notebook(path):
+        allowed = (True,) if kinds[verdict.criterion] in ("code", "list") else (True, None)
+        assert verdict.met in allowed, (verdict.criterion, verdict.message.en)
+    for verdict in judge_notebook(ROOT / "exercises" / path.parent.name / path.name):
+        assert verdict.met is False, verdict.criterion

@@ -141,11 +141,9 @@ def hand_in(folder: Path, one: Handed) -> Path:
     solved = json.loads((folder / "solutions" / name).read_text(encoding="utf-8"))
     reference = {cell["id"]: "".join(cell["source"]) for cell in solved["cells"]}
     answers = {cell: text.strip("\n") for cell, text in one.entry.get("cells", {}).items()}
-    if one.entry.get("hazards") == "right":
-        answers[f"{one.level}-hazards"] = reference[f"{one.level}-hazards"]
-    if "edits" in one.entry:
-        answers[f"{one.level}-code"] = reference[f"{one.level}-code"]
+    answers |= {cell: reference[cell] for cell in one.entry.get("right", [])}
     for cell, old, new in one.entry.get("edits", []):
+        answers.setdefault(cell, reference[cell])
         if old not in answers[cell]:
             raise ValueError(f"{one.student}: {cell} of the reference solution no longer holds {old!r}")
         answers[cell] = answers[cell].replace(old, new)

@@ -7,6 +7,7 @@ nothing else.
 
 import html
 import math
+import re
 from typing import Any
 
 import nbformat
@@ -170,7 +171,7 @@ def verdict_html(verdict: Verdict) -> str:
     """Return the verdict as an HTML fragment: the course's language in full, the other one folded away."""
     first = language()
     other = next(lang for lang in LANGUAGES if lang != first)
-    blocks = {lang: "".join(f"<p>{html.escape(say(part, lang))}</p>" for part in _parts(verdict)) for lang in LANGUAGES}
+    blocks = {lang: "".join(f"<p>{_marked_up(say(part, lang))}</p>" for part in _parts(verdict)) for lang in LANGUAGES}
     tags = {"en": "en", "zh": "zh-Hans"}
     names = {"en": "English", "zh": "中文"}
     return (
@@ -178,6 +179,11 @@ def verdict_html(verdict: Verdict) -> str:
         f"{verdict.picture or ''}"
         f'<details lang="{tags[other]}"><summary>{names[other]}</summary>{blocks[other]}</details></div>'
     )
+
+
+def _marked_up(text: str) -> str:
+    """Escape a sentence, and show what stands between backquotes as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
 
 
 class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
