@@ -8,9 +8,11 @@ from grader.crash.explore import CannotExplore, Counterexample, Exploration, Fou
 from grader.crash.image import Image, Inode
 from grader.crash.models import Memory, Moment, Outcome, PowerLoss, ProcessKill, Survey, line_of
 from grader.crash.operations import Mark, Operation, Recording, Where
+from grader.crash.runs import Broken, Ledger, Resumed, RunExploration, explore_run
 
 __all__ = [
     "ROOT",
+    "Broken",
     "CannotExplore",
     "Counterexample",
     "Disk",
@@ -18,6 +20,7 @@ __all__ = [
     "Found",
     "Image",
     "Inode",
+    "Ledger",
     "Mark",
     "Memory",
     "Moment",
@@ -27,9 +30,12 @@ __all__ = [
     "PowerLoss",
     "ProcessKill",
     "Recording",
+    "Resumed",
+    "RunExploration",
     "Survey",
     "Verdict",
     "Where",
     "explore",
+    "explore_run",
     "line_of",
 ]

@@ -17,20 +17,23 @@ import stat
 import sys
 import sysconfig
 import time as _time
+import weakref
 from collections.abc import Callable
 from dataclasses import replace as replace_field
 from types import FrameType, TracebackType
 from typing import Any
 
+from pyfakefs import fake_pathlib
 from pyfakefs.fake_file import FakeDirectory, FakeFile
 from pyfakefs.fake_filesystem import FakeFilesystem
 from pyfakefs.fake_filesystem_unittest import Patcher
 from pyfakefs.fake_open import FakeFileOpen
 from pyfakefs.fake_path import FakePathModule
 
-from grader.crash import escapes, threads
+from grader.crash import escapes, paths, threads
 from grader.crash.image import Image, Inode
 from grader.crash.operations import (
+    EFFECT,
     Answer,
     Escape,
     Fsync,
@@ -92,6 +95,15 @@ class _RecordingPatcher(Patcher):  # type: ignore[misc]
             self._fake_module_classes["_io"] = RecordingIo
 
 
+def _bound(function: Callable[..., Any], disk: Disk) -> Callable[..., Any]:
+    """A method of pyfakefs's file system that is answered by this package."""
+
+    def method(fs: FakeFilesystem, *args: Any, **kwargs: Any) -> Any:
+        return function(disk, *args, **kwargs)
+
+    return method
+
+
 class Disk:
     """A recording fake disk.
 
@@ -119,7 +131,6 @@ class Disk:
         self._escapes: list[Escape] = []
         self._observed: dict[Query, Answer] = {}
         self._silent = 0
-        self._unrecorded = 0
         self._now = 0.0
         self._restore: list[tuple[Any, str, Any]] = []
 
@@ -128,6 +139,8 @@ class Disk:
     def __enter__(self) -> Disk:
         self._dont_write_bytecode = sys.dont_write_bytecode
         sys.dont_write_bytecode = True  # a .pyc written by an import is not the learner's file
+        mine = {module for name, module in sys.modules.items() if name.startswith("grader.crash.")}
+        _RecordingPatcher.SKIPMODULES = Patcher.SKIPMODULES | mine  # this package keeps the real os
         self._patcher = _RecordingPatcher(use_known_patches=False)
         self._patcher.setUp()
         try:
@@ -193,32 +206,11 @@ class Disk:
 
             return remove_entry
 
-        def renaming(original: Callable[..., Any]) -> Callable[..., Any]:
-            def rename(fs: FakeFilesystem, source: Any, target: Any, *args: Any, **kwargs: Any) -> None:
-                # pyfakefs removes the target and adds the new name in steps; the kernel does it in one.
-                if not disk._before():
-                    original(fs, source, target, *args, **kwargs)
-                    return
-                old, old_name = disk._place(source)
-                new, new_name = disk._place(target)
-                moved = old._entries.get(old_name) if old else None
-                gone = new._entries.get(new_name) if new else None
-                disk._unrecorded += 1
-                try:
-                    original(fs, source, target, *args, **kwargs)
-                finally:
-                    disk._unrecorded -= 1
-                if old and new and moved is not None and moved is not gone:
-                    disk._renamed(old, old_name, new, new_name, moved, gone)
-
-            return rename
-
         def content(fs: Any, directory: FakeFile, component: str) -> tuple[str | None, FakeFile | None]:
             if not isinstance(directory, FakeDirectory):
                 return None, None
             node = directory._entries.get(component)
-            if not disk._silent:
-                disk._saw_name(directory, component)
+            disk.saw_name(directory, component)
             return (component, node) if node is not None else (None, None)
 
         def confirming(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -264,12 +256,17 @@ class Disk:
 
             return create_symlink
 
+        def pathlib_open(fs: FakeFilesystem, skip_names: Any, *args: Any, **kwargs: Any) -> Any:
+            return open_file(disk, *args, **kwargs)
+
+        replace(fake_pathlib, "fake_open", pathlib_open)
         replace(FakeFileOpen, "call", call)
         wrap(FakeDirectory, "add_entry", adding)
         wrap(FakeDirectory, "remove_entry", removing)
-        wrap(FakeFilesystem, "rename", renaming)
         wrap(FakeFilesystem, "create_symlink", linking)
         replace(FakeFilesystem, "_directory_content", content)
+        for name in ("resolve", "exists", "rename", "remove"):
+            replace(FakeFilesystem, name, _bound(getattr(paths, name), disk))
         wrap(FakeFilesystem, "confirmdir", confirming)
         wrap(FakeFilesystem, "stat", stating)
         wrap(FakeFilesystem, "chmod", moding)
@@ -289,6 +286,7 @@ class Disk:
         fs = self.fs
         self._gate.new_life()
         self._silent += 1
+        self._made_directories = False
         try:
             self.descriptors.clear()
             del fs.open_files[FIRST_DESCRIPTOR:]
@@ -316,9 +314,11 @@ class Disk:
             fs.cwd = self.cwd
         finally:
             self._silent -= 1
-        self.start()
+        self._world, self._log = image.world, []
+        self.start(None if self._made_directories else image)
 
     def _make_directory(self, parent: FakeDirectory, name: str) -> None:
+        self._made_directories = True
         parent.add_entry(FakeDirectory(name, 0o755, filesystem=self.fs))
 
     def _set_device(self, node: FakeFile, device: int) -> None:
@@ -372,19 +372,21 @@ class Disk:
                 inodes[node.st_ino] = Inode(
                     "file", data=bytes(node._byte_contents or b""), mode=mode & 0o7777, mtime=node.st_mtime
                 )
-        return Image(inodes, self.fs.root_dir.st_ino, self.cwd)
+        return Image(inodes, self.fs.root_dir.st_ino, self.cwd, self.world())
 
     # -- the recording --------------------------------------------------------------------------------------------
 
-    def start(self) -> None:
-        """Begin a new recording: what lies on the disk now is its initial image."""
-        self._initial = self.image()
+    def start(self, known: Image | None = None) -> None:
+        """Begin a new recording: what lies on the disk now is its initial image (``known`` where the caller has it)."""
+        self._initial = known or self.image()
+        self._world = self._initial.world
         self._log = []
         self._escapes = []
         self._observed = {}
         self._paths: dict[int, str] = {}
         self._virgin: set[int] = set()
         self._touched: set[tuple[int, str]] = set()
+        self._looked_up: set[tuple[int, str]] = set()
         stack = [("/", self._initial.top)]
         while stack:
             path, number = stack.pop()
@@ -401,6 +403,16 @@ class Disk:
     def mark(self, kind: str, data: Any = None) -> None:
         """Put a note of the driving program into the log. ``data`` must be plain data."""
         self._log.append(Mark(kind, data, self._tick()))
+
+    def world(self) -> tuple[tuple[str, str], ...]:
+        """Every effect outside the disk so far, as (name, key)."""
+        new = [tuple(op.data) for op in self._log if isinstance(op, Mark) and op.kind == EFFECT]
+        return (*self._world, *new)
+
+    def ask_world(self, key: str) -> int:
+        """How often the effect ``key`` has happened."""
+        self._saw(("world", key))
+        return sum(known == key for _, known in self.world())
 
     def recording(self) -> Recording:
         """What was recorded since the last ``start`` or ``load``."""
@@ -430,19 +442,10 @@ class Disk:
 
     def _before(self) -> bool:
         """Called before every change: a writer thread waits here. False when the change is not the learner's."""
-        if self._silent or self._unrecorded:
+        if self._silent:
             return False
         self._gate.pass_through()
         return True
-
-    def _place(self, path: Any) -> tuple[FakeDirectory | None, str]:
-        """The directory a path's last name lies in, and that name."""
-        parent, name = self.fs.splitpath(os.fsdecode(self.fs.absnormpath(os.fspath(path))))
-        try:
-            directory = self.fs.resolve(parent)
-        except OSError:
-            return None, name
-        return (directory if isinstance(directory, FakeDirectory) else None), name
 
     # -- changes, called by the system calls and by the hooks ------------------------------------------------------
 
@@ -559,12 +562,19 @@ class Disk:
             )
         )
 
+    def unlink(self, directory: FakeDirectory, name: str, node: FakeFile) -> None:
+        """Take a file's name away."""
+        self._before()
+        del directory._entries[name]
+        node.st_nlink -= 1
+        self._removed(directory, name, node)
+
     def _removed(self, directory: FakeDirectory, name: str, node: FakeFile) -> None:
         name = os.fsdecode(name)
         self._touched.add((directory.st_ino, name))
         self._log.append(Unlink(directory.st_ino, name, node.st_ino, self._tick(), self.where()))
 
-    def _renamed(
+    def rename(
         self,
         old: FakeDirectory,
         old_name: str,
@@ -573,6 +583,15 @@ class Disk:
         moved: FakeFile,
         gone: FakeFile | None,
     ) -> None:
+        """Give ``moved`` its new name in one step; ``gone`` is what had that name."""
+        self._before()
+        del old._entries[old_name]
+        if gone is not None:
+            del new._entries[new_name]
+            gone.st_nlink -= 1
+        new._entries[new_name] = moved
+        moved.name = new_name
+        moved.parent_dir = weakref.ref(new)
         self._touched |= {(old.st_ino, old_name), (new.st_ino, new_name)}
         if moved.st_ino in self._virgin:
             self._saw_data(moved.st_ino)
@@ -595,7 +614,12 @@ class Disk:
         if not self._silent and query not in self._observed:
             self._observed[query] = answer(self._initial, query)
 
-    def _saw_name(self, directory: FakeDirectory, name: str) -> None:
+    def saw_name(self, directory: FakeDirectory, name: str) -> None:
+        """A name was looked up in a directory."""
+        key = (directory.stat_result.st_ino, name)
+        if key in self._looked_up or self._silent:
+            return
+        self._looked_up.add(key)
         path = self._paths.get(directory.st_ino)
         if path is not None and (directory.st_ino, name) not in self._touched:
             self._saw(("name", posixpath.join(path, name)))

@@ -14,7 +14,7 @@ import operator
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from grader.crash.disk import ROOT, Disk
 from grader.crash.image import Image
@@ -238,7 +238,7 @@ def _all_sound(survey: Survey[Found] | None, end: int, *, only_running: bool) ->
 
 
 def _severity(outcome: Outcome[Found]) -> tuple[bool, int, int, int]:
-    """Smallest first: a state that can't be used before one that is merely old, then the earliest, then the least torn."""
+    """Smallest first: what can't be used before what is merely old, then the earliest, then the least torn."""
     moment = outcome.moment
     return (outcome.result.verdict.sound, moment.op, moment.cut, len(moment.data))
 
@@ -348,12 +348,12 @@ class _Lab(Generic[S]):
         try:
             state = self.load()
         except Exception as error:
-            return Found(Verdict.RAISES, _words(error))
+            return Found(Verdict.RAISES, words_of(error))
         if self.same(state, self.new):
             return Found(Verdict.NEW)
         if self.same(state, self.old):
             return Found(Verdict.OLD)
-        return Found(Verdict.WRONG, _short(state))
+        return Found(Verdict.WRONG, short(state))
 
     def _note_escapes(self) -> None:
         escapes = self.disk.recording().escapes
@@ -373,11 +373,11 @@ class _Lab(Generic[S]):
                 self.save(self.new)
             except Exception as error:
                 self._note_escapes()
-                return Next(f"the next save raised {_words(error)}", _line(self.disk, error)), self._seen()
+                return Next(f"the next save raised {words_of(error)}", _line(self.disk, error)), self._seen()
             recording, seen = self.disk.recording(), self._seen()
             self._note_escapes()
             left = tuple(sorted(set(self.disk.image().names()) - self.clean))
-            after, observed = self._memory.see(_snapshot(recording))
+            after, _ = self._memory.see(_snapshot(recording))
             if after.verdict is not Verdict.NEW:
                 return Next(f"the next save returned, but load then {_tells(after)}"), seen
             second = self._second(recording, recovery) if second_crash else None
@@ -428,26 +428,30 @@ def _attempt(disk: Disk, what: str, run: Callable[[], object]) -> None:
         escapes = disk.recording().escapes
         if escapes:
             raise CannotExplore(f"{what} goes past the fake disk and can't be judged: {escapes[0].reason}.") from error
-        raise CannotExplore(f"{what} raised {_words(error)} without any crash: mend that first.") from error
+        raise CannotExplore(f"{what} raised {words_of(error)} without any crash: mend that first.") from error
 
 
 def _expect(what: str, load: Callable[[], S], state: S, same: Callable[[S, S], object]) -> None:
     try:
         found = load()
     except Exception as error:
-        raise CannotExplore(f"load() raised {_words(error)} after {what}, without any crash: mend that first.") from error
+        raise CannotExplore(
+            f"load() raised {words_of(error)} after {what}, without any crash: mend that first."
+        ) from error
     if not same(found, state):
         raise CannotExplore(
-            f"load() gave {_short(found)} after {what}, not the state saved: mend load, or give explore a `same`."
+            f"load() gave {short(found)} after {what}, not the state saved: mend load, or give explore a `same`."
         )
 
 
-def _words(error: BaseException) -> str:
+def words_of(error: BaseException) -> str:
+    """An exception in one line."""
     text = str(error).strip().splitlines()
     return type(error).__name__ + (f": {text[0][:120]}" if text else "")
 
 
-def _short(value: object) -> str:
+def short(value: object) -> str:
+    """A value in at most 80 characters."""
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
 

@@ -25,11 +25,15 @@ class Inode:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An immutable disk. ``top`` is the inode of ``/``; ``cwd`` is where relative paths start."""
+    """An immutable disk. ``top`` is the inode of ``/``; ``cwd`` is where relative paths start.
+
+    ``world`` is what has happened outside the disk by then, as (name, key) of each effect: no crash takes it back.
+    """
 
     inodes: Mapping[int, Inode]
     top: int
     cwd: str = "/"
+    world: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, files: Mapping[str, bytes], *, cwd: str = "/") -> Image:
@@ -130,7 +134,7 @@ class Image:
         return tuple(sorted(found))
 
     def fingerprint(self) -> str:
-        """A digest of names, kinds, bytes and link targets: equal exactly when two disks look the same (times aside)."""
+        """A digest of names, kinds, bytes and link targets: equal when two disks look the same (times aside)."""
         digest = hashlib.blake2b(digest_size=16)
         numbers: dict[int, int] = {}
         stack = [("/", self.top)]

@@ -10,6 +10,7 @@ from typing import Generic, Protocol, TypeVar
 
 from grader.crash.image import Image
 from grader.crash.operations import (
+    EFFECT,
     Fsync,
     Link,
     Mark,
@@ -41,7 +42,7 @@ class Moment:
         cut_to: the last such number, where all from ``cut`` on gave the same result.
         until: the image stays possible until so many operations are complete (power loss; equal to ``op`` for a kill).
         names: indices of the operations on names that had reached the disk (power loss); None when all had.
-        data: files whose bytes are not those last written, as (inode, "lost" | "torn" | "zeros" | "zero tail", bytes kept).
+        data: files whose bytes are not those last written: inode, "lost", "torn", "zeros" or "zero tail", bytes kept.
     """
 
     op: int
@@ -111,7 +112,7 @@ class Memory(Generic[R]):
     """
 
     def __init__(self, look: Look[R], prune: bool = True) -> None:
-        self._look = look
+        self.look = look
         self.prune = prune
         self._known: dict[tuple[Query, ...], dict[tuple[Hashable, ...], R]] = {}
         self.looks = 0
@@ -123,7 +124,7 @@ class Memory(Generic[R]):
                 answers = tuple(snapshot.answer(query) for query in queries)
                 if answers in table:
                     return table[answers], queries
-        result, observations = self._look(snapshot.image())
+        result, observations = self.look(snapshot.image())
         self.looks += 1
         queries = tuple(query for query, _ in observations)
         self._known.setdefault(queries, {})[tuple(snapshot.answer(query) for query in queries)] = result
@@ -170,7 +171,7 @@ class ProcessKill:
         operations = recording.operations
         total = sum(len(op.data) for op in operations if isinstance(op, Write))
         for at in range(len(operations) + 1):
-            if at and isinstance(operations[at - 1], (Mark, Fsync, SyncAll)) and outcomes and prune:
+            if at and prune and _leaves_all_as_it_is(operations[at - 1]):
                 # nothing changed on disk: the same image at a later moment
                 last = outcomes[-1]
                 outcomes.append(Outcome(Moment(at, until=at), last.result, 1))
@@ -203,8 +204,8 @@ class ProcessKill:
         bound = "every byte of every write"
         if sampled:
             bound = (
-                f"every operation; writes to a file that recovery reads cut at about {self._cuts(total):,} places in all "
-                f"({sampled:,} images left out)"
+                f"every operation; writes to a file that recovery reads cut at about {self._cuts(total):,} places "
+                f"in all ({sampled:,} images left out)"
             )
         return Survey(self, tuple(outcomes), images - sampled, distinct - sampled, memory.looks - before, bound)
 
@@ -260,6 +261,10 @@ def overlay(base: bytes, offset: int, piece: bytes) -> bytes:
     if offset > len(base):
         base = base + bytes(offset - len(base))
     return base[:offset] + piece + base[offset + len(piece) :]
+
+
+def _leaves_all_as_it_is(operation: Operation) -> bool:
+    return isinstance(operation, (Fsync, SyncAll)) or (isinstance(operation, Mark) and operation.kind != EFFECT)
 
 
 def _differing(write: Write, files: Files) -> int:
@@ -324,9 +329,9 @@ class PowerLoss:
                     outcomes.append(outcome)
                     images += outcome.images
                 distinct += _count_new(seen, names, history, choices, at)
-        bound = (
-            "names in order" if self.ordered else f"names in any order, up to {2**self.subsets} selections at a time"
-        ) + f"; unsynced bytes lost, cut at {len(self.torn)} places" + (", zeroed whole and by half" if self.zeros else "")
+        bound = "names in order" if self.ordered else f"names in any order, {2**self.subsets} selections at a time"
+        bound += f"; unsynced bytes lost, cut at {len(self.torn)} places"
+        bound += ", zeroed whole and by half" if self.zeros else ""
         if self.fsync_lies:
             bound += "; fsync does nothing"
         if sampled:
@@ -404,6 +409,7 @@ class _History:
         self.fsyncs: dict[int, list[int]] = {}
         self.syncs: list[int] = []
         self.directory_syncs: list[tuple[int, int | None]] = []
+        self.effects = [i for i, op in enumerate(self.operations) if isinstance(op, Mark) and op.kind == EFFECT]
         for index, op in enumerate(self.operations):
             if isinstance(op, (Write, Truncate)):
                 self.data.setdefault(op.inode, []).append(index)
@@ -501,7 +507,7 @@ class _History:
 
     def points(self, begin: int, until: int, reachable: set[int], most: int) -> tuple[list[int], bool]:
         """Moments within a span at which something about the bytes of reachable files changes."""
-        wanted = {begin}
+        wanted = {begin, *(index + 1 for index in self.effects if begin <= index < until)}
         for number in reachable:
             for index in (*self.data.get(number, ()), *self.fsyncs.get(number, ())):
                 if begin <= index < until:
@@ -513,7 +519,7 @@ class _History:
         return sorted({found[round(k * step)] for k in range(most)}), True
 
     def variants(self, number: int, at: int) -> list[Variant]:
-        """What can have become of a file's bytes when the power went after ``at`` operations; as written comes first."""
+        """What can have become of a file's bytes when the power went after ``at`` operations; as written is first."""
         writes = self.data.get(number)
         if not writes:
             return [Variant("current", at, at, -1, True)]
@@ -526,7 +532,6 @@ class _History:
         known = self._variants.get(key)
         if known is not None:
             return known
-        pending = writes[first:done]
         base, upto = (writes[first - 1] if first else -1), (writes[done - 1] if done else -1)
         found = [Variant("current", base, upto, -1, True)]
         unsynced = [self.operations[i] for i in writes[first:done]]

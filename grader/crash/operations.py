@@ -143,8 +143,12 @@ class Recording:
     """The working directory of the run."""
 
 
-Query: TypeAlias = tuple[Literal["name", "list", "data", "stat"], str]
-"""A question a run put to the disk it was started on: what a path is, a directory's names, a file's bytes, its stat."""
+Query: TypeAlias = tuple[Literal["name", "list", "data", "stat", "world"], str]
+"""A question a run put to what it was started on: what a path is, a directory's names, a file's bytes, its stat; or how
+often an effect has happened in the world outside."""
+
+EFFECT = "effect"
+"""The kind of a Mark that stands for an effect outside the disk; its data is ``(name, key)``."""
 
 Answer: TypeAlias = Any
 """Hashable; two images that give the same answers to all queries of a run can't be told apart by that run."""

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
+from collections import Counter
 from collections.abc import Mapping
 
 from grader.crash.image import Image, Inode
-from grader.crash.operations import Answer, Link, Meta, Operation, Query, Rename, Truncate, Unlink, Write
+from grader.crash.operations import (
+    EFFECT,
+    Answer,
+    Link,
+    Mark,
+    Meta,
+    Operation,
+    Query,
+    Rename,
+    Truncate,
+    Unlink,
+    Write,
+)
 
 DIGEST_ENDS = 1 << 16
 
@@ -20,6 +33,8 @@ def digest(data: bytes | bytearray) -> bytes:
 def answer(image: Image, query: Query) -> Answer:
     """What ``image`` answers to one query of a run. Paths are literal: no symbolic link is followed."""
     kind, path = query
+    if kind == "world":
+        return sum(key == path for _, key in image.world)
     number = image.find(path, follow=False)
     if number is None:
         return None
@@ -119,6 +134,9 @@ class Files:
         self._data: dict[int, bytes | bytearray] = {n: i.data for n, i in image.inodes.items() if i.kind == "file"}
         self._mtimes = {n: i.mtime for n, i in image.inodes.items()}
         self._digests: dict[int, bytes] = {}
+        self.world = list(image.world)
+        """Effects outside the disk, which the same steps bring about."""
+        self.happened = Counter(key for _, key in image.world)
 
     def data(self, number: int) -> bytes | bytearray:
         """The bytes of a file; do not change them."""
@@ -157,6 +175,11 @@ class Files:
                 self._data.setdefault(operation.inode, b"")
                 self._mtimes.setdefault(operation.inode, operation.time)
             return
+        elif isinstance(operation, Mark):
+            if operation.kind == EFFECT:
+                self.world.append(tuple(operation.data))
+                self.happened[operation.data[1]] += 1
+            return
         else:
             return
         self._digests.pop(operation.inode, None)
@@ -193,6 +216,8 @@ class Snapshot:
     def answer(self, query: Query) -> Answer:
         """The same as ``answer(self.image(), query)``, without making the image."""
         kind, path = query
+        if kind == "world":
+            return self.files.happened[path]
         number = self.names.find(path)
         if number is None:
             return None
@@ -221,14 +246,14 @@ class Snapshot:
                 inodes[number] = Inode("symlink", target=names.targets.get(number, ""), mode=mode)
             else:
                 inodes[number] = Inode("file", data=bytes(self.data(number)), mode=mode, mtime=mtime)
-        return Image(inodes, names.top, self.cwd)
+        return Image(inodes, names.top, self.cwd, tuple(self.files.world))
 
     def fingerprint(self) -> tuple[object, ...]:
         """Equal for disks that look the same: names, kinds, links and bytes; times and modes aside.
 
         Files above 64 KB are told apart by their length and both ends.
         """
-        found: list[object] = []
+        found: list[object] = [("", tuple(self.files.world))]
         stack: list[tuple[str, int]] = [("", self.names.top)]
         while stack:
             path, number = stack.pop()
@@ -248,7 +273,7 @@ class Snapshot:
 
 
 def replay(initial: Image, operations: tuple[Operation, ...], cwd: str, cut: int = 0) -> Snapshot:
-    """The disk after all of ``operations``, of the last of which only ``cut`` bytes were written if ``cut`` is not 0."""
+    """The disk after ``operations``; of the last, a write, only the first ``cut`` bytes when ``cut`` is not 0."""
     names, files = Names(initial), Files(initial)
     for position, operation in enumerate(operations):
         names.apply(operation)

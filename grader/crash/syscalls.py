@@ -20,6 +20,8 @@ from pyfakefs.fake_io import FakeIoModule
 from pyfakefs.fake_os import FakeOsModule
 from pyfakefs.fake_path import FakePathModule
 
+from grader.crash import paths
+
 if TYPE_CHECKING:
     from grader.crash.disk import Disk
 
@@ -320,28 +322,27 @@ class RecordingOs(FakeOsModule):  # type: ignore[misc]
         if flags & getattr(os, "O_TMPFILE", 0) == getattr(os, "O_TMPFILE", -1):
             node = self._nameless(path, mode)
             return self._install(OpenFile(self.disk, node, path, flags))
-        node = self._lookup(path, shown, follow=not flags & getattr(os, "O_NOFOLLOW", 0))
+        directory, name, node = paths.place(
+            self.disk, path, shown, follow=not flags & (getattr(os, "O_NOFOLLOW", 0) | os.O_EXCL)
+        )
         if node is None:
             if not flags & os.O_CREAT:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), shown)
-            if flags & os.O_EXCL and fs.islink(path):
-                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), shown)
-            target = fs.resolve_path(path)
             if path.endswith("/"):
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), shown)
-            parent = self._lookup(os.path.dirname(target), shown)
-            if parent is None:
-                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), shown)
-            if not isinstance(parent, FakeDirectory):
-                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), shown)
-            node = fs.create_file_internally(
-                target, st_mode=stat.S_IFREG | (mode & 0o7777), contents="", create_missing_dirs=False
-            )
+            if os.geteuid() != 0 and not directory.st_mode & 0o200:
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), shown)
+            node = FakeFile(name, stat.S_IFREG | (mode & 0o7777 & ~fs.umask), "", filesystem=fs)
+            directory.add_entry(node)
         else:
-            if stat.S_ISLNK(node.st_mode):
-                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), shown)
             if flags & os.O_CREAT and flags & os.O_EXCL:
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), shown)
+            if stat.S_ISLNK(node.st_mode):
+                if flags & getattr(os, "O_NOFOLLOW", 0):
+                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), shown)
+                node = self._lookup(path, shown)  # O_EXCL without O_CREAT means nothing
+                if node is None:
+                    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), shown)
             if isinstance(node, FakeDirectory):
                 if wants_write or flags & os.O_CREAT:
                     raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), shown)
@@ -355,13 +356,7 @@ class RecordingOs(FakeOsModule):  # type: ignore[misc]
 
     def _lookup(self, path: str, shown: Any, *, follow: bool = True) -> FakeFile | None:
         """The inode at ``path``; None when the last name is missing. Other errors are raised as the kernel would."""
-        fs = self.filesystem
-        try:
-            return fs.resolve(path or "/", follow_symlinks=follow)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise OSError(error.errno, os.strerror(error.errno or 0), shown) from None
+        return paths.find(self.disk, path, shown, follow=follow)
 
     def _nameless(self, path: str, mode: int) -> FakeFile:
         directory = self._lookup(path, path)
@@ -629,6 +624,10 @@ class RecordingIo(FakeIoModule):  # type: ignore[misc]
     """The ``io`` module that the code under judgement sees."""
 
     disk: Disk
+
+    def open(self, *args: Any, **kwargs: Any) -> Any:
+        """``open`` on the fake disk."""
+        return open_file(self.disk, *args, **kwargs)
 
     @property
     def FileIO(self) -> Any:

@@ -1,8 +1,8 @@
 """Writer threads, made to behave alike every time.
 
-On a real machine a thread's write lands whenever the scheduler likes. Here a thread may change the disk only while the
-main thread waits for somebody (``join``, a lock, a queue, a future, a sleep): what a save hands to a thread and does not
-wait for has not reached the disk when the save returns, in every run.
+On a real machine a thread's write lands whenever the scheduler likes. Here a thread may change the disk only while
+the main thread waits for somebody (``join``, a lock, a queue, a future, a sleep): what a save hands to a thread and
+does not wait for has not reached the disk when the save returns, in every run.
 """
 
 from __future__ import annotations
