@@ -7,10 +7,13 @@ import os
 import secrets
 import stat
 import sys
+import threading
 import time
 from pathlib import Path
 
 ON_WINDOWS = os.name == "nt"
+PROCESS = secrets.token_hex(4)
+"""Tells this process from one in another container that has the same number."""
 STALE_AFTER = 60.0
 """Seconds after which a temp file can't belong to a save that is still going on."""
 PATIENCE = (0.01, 0.05, 0.1, 0.2, 0.4)
@@ -38,9 +41,16 @@ def sync_directory(directory: Path) -> None:
         os.close(descriptor)
 
 
+def temp_for(target: Path) -> Path:
+    """Return where this writer writes first: the same directory (one file system), a name that nobody else uses."""
+    return target.with_name(f"{target.name}.{PROCESS}-{os.getpid()}-{threading.get_ident()}.tmp")
+
+
 def remove_stale(target: Path) -> None:
-    """Remove temp files of saves that died. A young one may belong to another writer: it stays."""
+    """Remove temp files of writers that died. A young one may belong to a writer at work: it stays."""
     for leftover in target.parent.glob(f"{target.name}.*.tmp"):
+        if leftover == temp_for(target):
+            continue  # our own, and about to be written over
         with contextlib.suppress(OSError):
             if time.time() - leftover.stat().st_mtime > STALE_AFTER:
                 leftover.unlink()
@@ -68,10 +78,9 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         sync_directory(target.parent.parent)
     remove_stale(target)
-    temp = target.with_name(f"{target.name}.{secrets.token_hex(4)}.tmp")  # same directory, same file system
-    descriptor = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    temp = temp_for(target)
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with open(temp, "wb") as file:
             file.write(data)
             file.flush()
             sync_file(file.fileno())
