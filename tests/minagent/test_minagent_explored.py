@@ -3,10 +3,11 @@
 import json
 
 import pytest
-from grader.crash import Verdict, explore
 from minagent import checkpoint, load_checkpoint, run, save_checkpoint
 from minagent.files import write_atomically
 from scenes import sums_agent
+
+from grader.crash import Verdict, explore
 
 
 def documents():
