@@ -162,6 +162,21 @@ def only_checks(source: str) -> bool:
     return calls > 0
 
 
+def decisions(cells: Iterable[Cell]) -> dict[str, object]:
+    """Return what the learner decided about their own answers: the ``mine`` of each ``check("...", mine="...")``."""
+    found: dict[str, object] = {}
+    for cell in cells:
+        if not only_checks(cell.source):
+            continue
+        tree = ast.parse(cell.source)
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_check(node.func)):
+            given = {word.arg: word.value for word in call.keywords}
+            if isinstance(mine := given.get("mine"), ast.Constant):
+                names = [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+                found |= dict.fromkeys(names, mine.value)
+    return found
+
+
 def _is_check(function: ast.expr) -> bool:
     if isinstance(function, ast.Attribute):
         return function.attr == "check" and isinstance(function.value, ast.Name) and function.value.id == "grader"

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.answers.cells import BadNotebook, code_cells, exercise_of, read_notebook
-from grader.answers.judge import judge_cells, open_notebook
+from grader.answers.cells import BadNotebook, code_cells, decisions, exercise_of, read_notebook
+from grader.answers.judge import decide, judge_cells, open_notebook
 from grader.answers.show import text_report
 from grader.criteria import of_exercise
 from grader.verdict import Text, Verdict
@@ -35,7 +35,10 @@ def check(notebook: Path | None, as_json: bool = False, lang: str | None = None)
     except BadNotebook as problem:
         return _unusable(problem.text)
     verdicts = judge_cells(cells, [criterion.id for criterion in of_exercise(exercise)])
-    print(as_data(exercise, verdicts) if as_json else text_report(verdicts))
+    verdicts = decide(verdicts, decisions(cells))
+    left = [v.criterion for v in verdicts if v.met is None and v.suggested is not None]
+    notes = [_words("mine.how", criterion=name) for name in left]
+    print(as_data(exercise, verdicts) if as_json else text_report(verdicts, notes))
     return MET if all(verdict.met is True for verdict in verdicts) else NOT_MET
 
 

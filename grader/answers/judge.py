@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,15 @@ from grader.answers.cells import (
     exercise_of,
     read_notebook,
 )
+from grader.answers.rubric import read
+from grader.answers.rubric.reading import Reading
 from grader.answers.runner import Worker
 from grader.criteria import Criterion, criteria, of_exercise
-from grader.levels import level2
-from grader.levels.trial import Failure, Runner, alien
+from grader.levels import level1, level2
+from grader.levels.places import Sources
+from grader.levels.trial import Failure, Runner, Trial, alien
 from grader.verdict import Text, Verdict
-from grader.words import catalogue
+from grader.words import catalogue, join
 
 _words = catalogue()
 _worker: Worker | None = None
@@ -111,6 +115,29 @@ def judge_cells(
     return [verdicts[criterion.id] for criterion in wanted]
 
 
+MINE: dict[object, bool] = {"met": True, True: True, "not met": False, False: False}
+"""What a learner may decide about an answer that the rubric leaves to a person."""
+
+
+def decide(verdicts: Iterable[Verdict], mine: Mapping[str, object]) -> list[Verdict]:
+    """Settle verdicts that wait as the learner decided. Only self-study does this; a class has a person who reads."""
+    return [_decided(one, MINE[mine[one.criterion]]) if _open(one, mine) else one for one in verdicts]
+
+
+def _open(verdict: Verdict, mine: Mapping[str, object]) -> bool:
+    if verdict.met is not None or verdict.suggested is None:
+        return False
+    word = mine.get(verdict.criterion)
+    return isinstance(word, str | bool) and word in MINE
+
+
+def _decided(verdict: Verdict, met: bool) -> Verdict:
+    points = verdict.max_points if met else verdict.points
+    text = _words("mine.met" if met else "mine.not_met")
+    message = Text(f"{verdict.message.en}\n{text.en}", f"{verdict.message.zh}\n{text.zh}")
+    return replace(verdict, met=met, points=points, message=message, suggested=None)
+
+
 def _listed(names: Collection[str]) -> list[Criterion]:
     return [criteria()[name] for name in dict.fromkeys(names)]
 
@@ -118,6 +145,25 @@ def _listed(names: Collection[str]) -> list[Criterion]:
 # ------------------------------------------------------------------------------------------------ the levels
 
 Level = Callable[[list[Cell], list[Criterion], Runner, str], list[Verdict]]
+
+
+def _level1(cells: list[Cell], wanted: list[Criterion], run: Runner, student_id: str) -> list[Verdict]:
+    outcome = run(Trial("level1"))
+    verdicts = level1.judge(outcome.data, [criterion.id for criterion in wanted], student_id, _explanation)
+    failure = next(iter([*outcome.cells, *([outcome.failure] if outcome.failure else [])]), None)
+    if failure is None or (isinstance(outcome.data, dict) and "missing" in outcome.data):
+        return verdicts
+    sources = Sources({cell.id: cell.source for cell in cells}, level1.CELL)
+    why = _words("check.cell_raised", what=sources.reason(failure))
+    return [replace(verdict, message=join(why, verdict.message)) for verdict in verdicts]
+
+
+def _explanation(field: str, text: str, others: Mapping[str, str]) -> level1.Reading:
+    """Read the explanation of one field; where a person has to decide, with the points to compare."""
+    reading = read(field, text, others=others)
+    if reading.decision != "abstain":
+        return reading
+    return replace(reading, reason=join(reading.reason, _points(criteria()[f"level1-{field}"])))
 
 
 def _level2(cells: list[Cell], wanted: list[Criterion], run: Runner, student_id: str) -> list[Verdict]:
@@ -148,26 +194,31 @@ def _written(criterion: Criterion, texts: Mapping[str, Any], failure: Failure | 
     if not found:
         text = problem or _words("written.empty", cell=criterion.cell)
         return Verdict(criterion.id, False, 0.0, criterion.points, text)
-    best: Verdict | None = None
-    for text_of_learner in found:
-        verdict = read_written(criterion, text_of_learner)
-        if best is None or _rank(verdict) > _rank(best):
-            best = verdict
-    assert best is not None
-    return best
+    readings = [read(criterion.id, text) for text in found]
+    best = max(readings, key=lambda reading: (_RANK[reading.decision], len(reading.points_made)))
+    return _verdict(criterion, best)
 
 
-def _rank(verdict: Verdict) -> int:
-    return {True: 2, None: 1, False: 0}[verdict.met]
+_RANK = {"accept": 2, "abstain": 1, "reject": 0}
 
 
-def read_written(criterion: Criterion, text: str) -> Verdict:
-    """Return the verdict on one written answer: the rubric's, or the person's who reads it."""
+def _verdict(criterion: Criterion, reading: Reading) -> Verdict:
+    """Return what a reading means for a criterion that is one written answer."""
+    most = criterion.points
+    if reading.decision == "accept":
+        return Verdict(criterion.id, True, most, most, reading.reason)
+    if reading.decision == "reject":
+        return Verdict(criterion.id, False, 0.0, most, reading.reason)
+    text = join(reading.reason, _points(criterion))
+    return Verdict(criterion.id, None, 0.0, most, text, suggested=reading.suggested * most)
+
+
+def _points(criterion: Criterion) -> Text:
     points = Text(
         en=" ".join(f"({n}) {point.en}" for n, point in enumerate(criterion.compare, 1)),
         zh="".join(f"（{n}）{point.zh}" for n, point in enumerate(criterion.compare, 1)),
     )
-    return Verdict(criterion.id, None, 0.0, criterion.points, _words("written.compare", points=points))
+    return _words("written.compare", points=points)
 
 
-_LEVELS: dict[str, Level] = {"level2": _level2}
+_LEVELS: dict[str, Level] = {"level1": _level1, "level2": _level2}

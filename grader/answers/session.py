@@ -26,6 +26,8 @@ class Session:
         self.shell = shell
         self._cells: dict[str, str] = {}
         self._unnamed = 0
+        self.mine: dict[str, object] = {}
+        """What the learner decided about answers that the rubric left to them."""
 
     def begin(self) -> None:
         """Take in what ran before, and listen from now on."""
@@ -98,12 +100,14 @@ def begin() -> Session | None:
     return _session
 
 
-def check(*names: str) -> Report:
+def check(*names: str, mine: str | bool | None = None) -> Report:
     """Judge the session's own cells and show what they meet.
 
     Args:
         names: criteria such as ``"level2-atomic"``, or an exercise (``"level2"``) for all of its criteria; with none,
             every criterion of what the session defines.
+        mine: your own word, ``"met"`` or ``"not met"``, on a written answer that the rubric could not decide. It is
+            kept for the session; in a class a person decides instead.
     """
     session = begin()
     if session is None:
@@ -121,9 +125,15 @@ def check(*names: str) -> Report:
             some = [sign for signs in _SIGNS.values() for sign in signs]
             return Report(notes=[_words("check.nothing", names=plain(", ".join(some)))])
         wanted = list(of_exercise(exercise))
-    from grader.answers.judge import judge_cells
+    from grader.answers.judge import MINE, decide, judge_cells
 
-    return Report(judge_cells(cells, [criterion.id for criterion in wanted]))
+    if mine is not None:
+        if not isinstance(mine, str | bool) or mine not in MINE:
+            return Report(notes=[_words("mine.unknown", found=repr(mine)[:40])])
+        session.mine |= {criterion.id: mine for criterion in wanted}
+    verdicts = decide(judge_cells(cells, [criterion.id for criterion in wanted]), session.mine)
+    left = [v.criterion for v in verdicts if v.met is None and v.suggested is not None]
+    return Report(verdicts, notes=[_words("mine.how", criterion=name) for name in left])
 
 
 def _named(name: object) -> list[Criterion] | Text:

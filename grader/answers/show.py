@@ -73,7 +73,8 @@ def text_report(verdicts: Sequence[Verdict], notes: Sequence[Text] = (), lang: s
         right = f"{say(word_for(verdict), lang)}  {say(_points(verdict), lang)}"
         gap = max(2, WIDTH - columns(verdict.criterion) - columns(right))
         lines.append(f"{verdict.criterion}{' ' * gap}{right}")
-        lines += wrap(say(verdict.message, lang), WIDTH - 2, "  ")
+        for part in say(verdict.message, lang).split("\n"):
+            lines += wrap(part, WIDTH - 2, "  ")
         if verdict.picture_text:
             lines += ["", *("  " + line for line in verdict.picture_text.split("\n")), ""]
         if verdict.advice is not None:
@@ -161,11 +162,15 @@ def _html_verdict(verdict: Verdict, lang: str, other: str) -> str:
         advice = f'<p style="margin:.3em 0"><em>{label}</em> {_html(say(verdict.advice, lang))}</p>'
     return (
         f'<div style="{_BOX.format(style=_STYLE[verdict.met])}">{head}'
-        f'<p style="margin:.3em 0">{_html(say(verdict.message, lang))}</p>'
+        f"{''.join(_paragraph(part) for part in say(verdict.message, lang).split(chr(10)))}"
         f"{verdict.picture or ''}{advice}"
         f'<details lang="{_TAGS[other]}" style="opacity:.8"><summary>{_NAMES[other]}</summary>'
         f"{_html(say(verdict.message, other))}</details></div>"
     )
+
+
+def _paragraph(text: str) -> str:
+    return f'<p style="margin:.3em 0">{_html(text)}</p>'
 
 
 def _html(text: str) -> str:

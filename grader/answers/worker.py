@@ -28,10 +28,10 @@ from typing import Any, NoReturn
 
 from grader.answers import wire
 from grader.crash import Disk
-from grader.levels import level2_drive
+from grader.levels import level1_drive, level2_drive
 from grader.levels.trial import Failure, Kind, Outcome, Place, Stage
 
-DRIVERS: dict[str, Callable[[Stage, Any], Any]] = {"level2": level2_drive.drive}
+DRIVERS: dict[str, Callable[[Stage, Any], Any]] = {"level1": level1_drive.drive, "level2": level2_drive.drive}
 
 PRELOAD = [
     "abc",
@@ -148,7 +148,7 @@ def failure_of(error: BaseException, cell: str = "") -> Failure:
     if isinstance(error, SyntaxError) and (error.filename or "").startswith(CELL):
         place = Place(str(error.filename)[len(CELL) : -1], error.lineno or 0, "")
     try:
-        message = str(error)[:300]
+        message = str(error.msg if isinstance(error, SyntaxError) else error)[:300]
     except BaseException:
         message = ""
     message = message.encode("utf-8", "replace").decode("utf-8")
@@ -254,9 +254,10 @@ def _surroundings() -> dict[str, Any]:
 
 
 def _hide_grader() -> None:
-    """Leave the learner's code nothing of the grader but a ``check`` that does nothing."""
+    """Leave the learner's code nothing of the grader but what notebooks import; its ``check`` does nothing."""
     stub = types.ModuleType("grader")
     stub.check = _nothing  # type: ignore[attr-defined]
+    level1_drive.furnish(stub)
     for name in [name for name in sys.modules if name == "grader" or name.startswith("grader.")]:
         if not name.startswith("grader.crash"):
             del sys.modules[name]

@@ -145,6 +145,11 @@ def status(verdict: Verdict) -> Text:
     return words("status.partly" if verdict.points > 0 else "status.not")
 
 
+def _lines(message: Text) -> list[Text]:
+    """Return the paragraphs of a message, in both languages."""
+    return [Text(en, zh) for en, zh in zip(message.en.split("\n"), message.zh.split("\n"), strict=False)]
+
+
 def _parts(verdict: Verdict) -> list[Text]:
     """Return heading, message and remarks of a verdict, each one paragraph."""
     most = f"{verdict.max_points:g}"
@@ -152,7 +157,7 @@ def _parts(verdict: Verdict) -> list[Text]:
     if verdict.met is not None:
         score = words("points", points=f"{verdict.points:g}", most=most)
         head = Text(en=f"{head.en}: {score.en}", zh=f"{head.zh}：{score.zh}")
-    parts = [head, verdict.message]
+    parts = [head, *_lines(verdict.message)]
     if verdict.met is None and verdict.suggested is not None:
         parts.append(words("suggested", points=f"{verdict.suggested:g}", most=most))
     if verdict.advice is not None:
