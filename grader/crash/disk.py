@@ -141,15 +141,15 @@ class Disk:
         sys.dont_write_bytecode = True  # a .pyc written by an import is not the learner's file
         mine = {module for name, module in sys.modules.items() if name.startswith("grader.crash.")}
         _RecordingPatcher.SKIPMODULES = Patcher.SKIPMODULES | mine  # this package keeps the real os
-        self._patcher = _RecordingPatcher(use_known_patches=False)
-        self._patcher.setUp()
+        self.patcher = _RecordingPatcher(use_known_patches=False)
+        self.patcher.setUp()
         try:
-            self.fs: FakeFilesystem = self._patcher.fs
-            self.calls: RecordingOs = self._patcher.fake_modules["os"]
+            self.fs: FakeFilesystem = self.patcher.fs
+            self.calls: RecordingOs = self.patcher.fake_modules["os"]
             self.calls.disk = self
             for name in ("io", "_io"):
-                if name in self._patcher.fake_modules:
-                    self._patcher.fake_modules[name].disk = self
+                if name in self.patcher.fake_modules:
+                    self.patcher.fake_modules[name].disk = self
             self.fs.shuffle_listdir_results = False
             self._mount_of_root = self.fs.root_dir.st_dev
             self._tmp_device = self.fs.add_mount_point("/crash-disk-tmp")["idev"] if self.tmp_elsewhere else None
@@ -171,7 +171,7 @@ class Disk:
             if hasattr(self, part):
                 getattr(self, part).__exit__(None, None, None)
         self._unhook()
-        self._patcher.tearDown()
+        self.patcher.tearDown()
         sys.dont_write_bytecode = self._dont_write_bytecode
 
     def _hook(self) -> None:

@@ -29,6 +29,7 @@ from grader.crash.models import (
     Survey,
     line_of,
 )
+from grader.crash.namespaces import faked
 from grader.crash.operations import Mark, Observation, Recording, Where
 from grader.crash.replay import Files, Names, Snapshot
 
@@ -279,7 +280,7 @@ def explore(
     """
     if same(old, new):
         raise CannotExplore("old and new are the same state, so no crash could be seen: give explore two that differ.")
-    with Disk(cwd=cwd) as disk:
+    with Disk(cwd=cwd) as disk, faked(disk, save, load, same):
         _attempt(disk, "save(old)", lambda: save(old))
         disk.settle()
         _expect("save(old)", load, old, same)

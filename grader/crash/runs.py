@@ -22,6 +22,7 @@ from grader.crash.disk import ROOT, Disk
 from grader.crash.explore import CannotExplore, short, words_of
 from grader.crash.image import Image
 from grader.crash.models import CrashModel, Memory, Moment, ProcessKill, Survey, line_of
+from grader.crash.namespaces import faked
 from grader.crash.operations import EFFECT, Mark, Observation, Recording, Where
 
 T = TypeVar("T")
@@ -158,7 +159,7 @@ def explore_run(
     """
     resume = resume or run
     crash = crash or ProcessKill()
-    with Disk(start, cwd=cwd) as disk:
+    with Disk(start, cwd=cwd) as disk, faked(disk, run, resume, same):
         try:
             value = run(Ledger(disk))
         except Exception as error:
