@@ -481,6 +481,9 @@ class Judge:
         for outcome, played in films:
             found = faults(played) if played is not None else []
             if found and played is not None:
+                spread = _spread(played) if found[0].kind in ("unchanged", "absent") else []
+                if len(spread) > 1:
+                    return _words("atomic.moves", paths=plain(", ".join(map(self._shown, spread[:4]))))
                 return self._explain(played, found[0], outcome)
         paths = {played.path for _, played in films if played is not None}
         if len(paths) > 1:
@@ -496,6 +499,12 @@ class Judge:
                 if raised or outcome.failure.kind != "exception":
                     return self._raised(outcome) if raised else self._stopped_before(outcome)
                 return self._stopped_before(outcome)
+        called = any(
+            isinstance(op, Mark) and op.kind == "save-begin"
+            for outcome in outcomes
+            if outcome.recording is not None
+            for op in outcome.recording.operations
+        )
         others = sorted(
             {
                 posixpath.basename(path)
@@ -506,7 +515,7 @@ class Judge:
         )
         if others:
             return _words("atomic.other_name", names=plain(", ".join(others[:4])))
-        return _words("atomic.never")
+        return _words("atomic.absent", file=plain(NAME)) if called else _words("atomic.never")
 
     def _stopped_before(self, outcome: Outcome) -> Text:
         assert outcome.failure is not None
@@ -574,7 +583,9 @@ class Judge:
     def _progress(self, played: Film, fault: Fault) -> Text:
         operation = played.operations[fault.op] if fault.op >= 0 else None
         if isinstance(operation, Write) and fault.cut is not None:
-            return _words("progress.write", done=f"{fault.cut:,}", size=f"{len(operation.data):,}")
+            closing = self.sources.line(place_of(operation.where)).startswith(("with ", "async with "))
+            key = "progress.closing" if closing else "progress.write"
+            return _words(key, done=f"{fault.cut:,}", size=f"{len(operation.data):,}")
         if isinstance(operation, Truncate):
             return _words("progress.truncated")
         if isinstance(operation, Link):
@@ -654,13 +665,18 @@ class Judge:
         same = baseline is not None and failure is not None and (baseline.kind, baseline.type) == (
             failure.kind, failure.type,
         )  # fmt: skip
-        if failure is not None and not same and not found:
-            return _words("atomic.leftover", at=died, names=names, why=self._reason(failure))
+        if failure is not None and not same and (not found or found[0].kind == "raised"):
+            opened = failure.type == "FileExistsError" and "open" in self.sources.line(failure.place)
+            key = "atomic.leftover_exclusive" if opened else "atomic.leftover"
+            return _words(key, at=died, names=names, why=self._reason(failure))
         if found and again is not None:
-            if found[0].kind == "raised":
-                why = self._reason(failure) if failure else _words("atomic.raised_quietly")
-                return _words("atomic.leftover", at=died, names=names, why=why)
-            return join(_words("atomic.leftover_then", at=died, names=names), self._explain(again, found[0], outcome))
+            fault = found[0]
+            if fault.kind == "raised":
+                return _words("atomic.leftover", at=died, names=names, why=_words("atomic.raised_quietly"))
+            if fault.kind == "renamed_unfinished":
+                shown = plain(self._shown(played.path))
+                return _words("atomic.leftover_mixed", at=died, names=names, file=shown, held=self._held(fault))
+            return join(_words("atomic.leftover_then", at=died, names=names), self._explain(again, fault, outcome))
         if again is not None and again.saves and again.path != played.path:
             return _words("atomic.moves", paths=plain(", ".join(map(self._shown, sorted({again.path, played.path})))))
         return None
@@ -718,29 +734,31 @@ class Judge:
         run, model, seen = -1, 0, 0
         last_mark = 0
         waiting = False
+        ran: dict[str, Any] | None = None
         for index, mark in played.marks():
             content = played.contents[index]
             if mark.kind == "run-begin":
-                run, model = run + 1, 0
+                run, model, ran = run + 1, 0, None
             if not 0 <= run < len(which):
                 continue
             turns = which[run]["turns"]
             if mark.kind == "model":
-                if 0 < model <= len(turns) and (block := _tool_use(turns[model - 1])) is not None:
-                    wrong = self._booked(content, block, turns[model - 1].get("result"))
+                if waiting and ran is not None:
+                    wrong = self._booked(content, _tool_use(ran) or {}, ran.get("result"))
                     if wrong is not None:
                         return wrong, seen
-                    waiting = False
+                waiting, ran = False, None
                 model += 1
                 last_mark = index
-            elif mark.kind in ("tool-begin", "tool-end") and 0 < model <= len(turns):
-                block = _tool_use(turns[model - 1])
-                if block is None:
+            elif mark.kind in ("tool-begin", "tool-end"):
+                if mark.kind == "tool-begin":
+                    ran = _turn_of(mark.data, turns[:model])
+                if ran is None:
                     continue
                 if mark.kind == "tool-begin":
                     seen += 1
                     waiting = True
-                wrong = self._named(played, index, last_mark, content, block)
+                wrong = self._named(played, index, last_mark, content, _tool_use(ran) or {})
                 if wrong is not None:
                     return wrong, seen
         if waiting:
@@ -757,7 +775,9 @@ class Judge:
             if content is not None:
                 return _words("point_a.unreadable", call=call)
             later = self._saved_later(played, index, block)
-            return later or _words("point_a.assigned" if self._assigned() else "point_a.no_file", call=call)
+            if later is not None or saved:
+                return later or _words("point_a.save_left_nothing", call=call)
+            return _words("point_a.assigned" if self._assigned() else "point_a.no_file", call=call)
         pending = found.get("pendingToolUse")
         if isinstance(pending, list) and len(pending) == 1:
             pending = pending[0]
@@ -873,7 +893,7 @@ def _main_cell(cells: Mapping[str, str]) -> str:
     """Return the cell whose lines need no cell's name: the solution cell, else the last that defines a save."""
     if CELL in cells:
         return CELL
-    return next((name for name in reversed(cells) if "def save_checkpoint" in cells[name]), CELL)
+    return next((name for name in reversed(list(cells)) if "def save_checkpoint" in cells[name]), CELL)
 
 
 def _tree(source: str | None) -> str:
@@ -988,7 +1008,18 @@ def _history(messages: Any, script: dict[str, Any], turns: int, *, shown: bool) 
 
 
 def _tool_use(turn: dict[str, Any]) -> dict[str, Any] | None:
-    return next((block for block in turn["content"] if block["type"] == "tool_use"), None)
+    blocks: list[dict[str, Any]] = turn["content"]
+    return next((block for block in blocks if block["type"] == "tool_use"), None)
+
+
+def _turn_of(data: Any, turns: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the turn that a tool's call belongs to: the last that named this tool with this input, else the last."""
+    called = data if isinstance(data, dict) else {}
+    pairs = [(turn, block) for turn in turns if (block := _tool_use(turn)) is not None]
+    for turn, block in reversed(pairs):
+        if called.get("name") == block["name"] and called.get("input") == block["input"]:
+            return turn
+    return pairs[-1][0] if pairs and pairs[-1][0] is turns[-1] else None
 
 
 def _is_message(message: Any, role: str) -> bool:
@@ -1095,6 +1126,12 @@ def _first_and_last_writes(played: Film, save: Save) -> set[int]:
 
 def _size(image: Image) -> int:
     return sum(len(data) for data in image.files().values())
+
+
+def _spread(played: Film) -> list[str]:
+    """Return the places at which a checkpoint lay once the saves were done."""
+    end = played.images[played.saves[-1].end]
+    return [path for path in places(played.recording, played.images, NAME) if end.read(path) is not None]
 
 
 def _written_in(played: Film) -> bool:

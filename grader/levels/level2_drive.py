@@ -70,7 +70,7 @@ def _run(stage: Stage, run_agent: Any, number: int, script: dict[str, Any]) -> N
     def execute_tool(name: Any = None, input: Any = None, *_: Any) -> str:
         call = {"call": calls, "name": plain(name), "input": plain(input)}
         stage.mark("tool-begin", call)
-        turn = turns[min(max(calls, 1), len(turns)) - 1]
+        turn = _turn_named(turns[: max(calls, 1)], call)
         stage.mark("tool-end", call)
         return str(turn.get("result", "nothing to do"))
 
@@ -79,6 +79,13 @@ def _run(stage: Stage, run_agent: Any, number: int, script: dict[str, Any]) -> N
     if inspect.iscoroutine(returned):
         returned = asyncio.run(returned)
     stage.mark("run-end", {"run": number, "returned": plain(returned)})
+
+
+def _turn_named(turns: list[dict[str, Any]], call: dict[str, Any]) -> dict[str, Any]:
+    """Return the last turn that named this tool with this input, else the last turn."""
+    asked = call["name"], call["input"]
+    named = [t for t in turns if any((b.get("name"), b.get("input")) == asked for b in t["content"])]
+    return named[-1] if named else turns[-1]
 
 
 def _looks_like_messages(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The two written criteria of Level 2: what is found in the cell, and what is said until a person has read it."""
+"""The two written criteria of Level 2: what is found in the cell, and what is no answer at all."""
 
 import pytest
 
@@ -12,11 +12,20 @@ def judged(source: str) -> list[tuple[bool | None, str]]:
     return [(v.met, v.message.en) for v in judge_cells([Cell("level2-hazards", source)], WRITTEN)]
 
 
-def test_an_answer_waits_with_the_points_to_compare() -> None:
-    parts = "hazard_1 = 'A torn file ' + 'and no old one.'\nhazard_2 = f'{1}. Nothing is saved before the tool.'"
-    for met, message in judged(parts):
-        assert met is None
-        assert "(1)" in message and "(2)" in message
+FULL_1 = (
+    "If the save is interrupted half way, checkpoint.json holds half a JSON document that can't be parsed, "
+    "and the old version has been overwritten, so there is nothing to go back to."
+)
+FULL_2 = (
+    "Between the moment the model names the tool and the moment the tool has finished nothing is saved, "
+    "so a crash there leaves no trace of the call on disk."
+)
+
+
+@pytest.mark.parametrize(("one", "two"), [(FULL_1, FULL_2), (FULL_2, FULL_1)])
+def test_either_string_may_name_either_hazard(one: str, two: str) -> None:
+    parts = f"half = {one[:40]!r}\nhazard_1 = half + {one[40:]!r}\nhazard_2 = f{two!r}"
+    assert [met for met, _ in judged(parts)] == [True, True]
 
 
 @pytest.mark.parametrize(
