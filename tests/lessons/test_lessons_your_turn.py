@@ -1,6 +1,9 @@
 """The "your turn" cells: a right answer is accepted, wrong ones are told why, open ones are not an error."""
 
+import json
+import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,6 +20,8 @@ from minagent import (
 )
 from minagent.course import check_here, compare, note
 from minagent.course.yourturn import JUDGES
+
+from grader.crash import CannotExplore, explore
 
 LESSONS = Path(__file__).resolve().parents[2] / "lessons"
 
@@ -69,6 +74,75 @@ FINDS = {
     "the checksum": True,
 }
 
+ORDER = ["write the temp file", "fsync the temp file", "replace", "fsync the directory"]
+SURVIVES_WHAT = {
+    "copy the old file to a .bak, then overwrite in place; load reads only the file": "nothing",
+    "write a temp file, delete the old one, rename": "nothing",
+    "write a temp file, replace, then fsync the file": "a kill",
+    "write a temp file, fsync it, replace": "a kill and power loss",
+}
+
+
+def read():
+    with open("checkpoint.json", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def write_temp(document, sync=False):
+    with open("checkpoint.json.tmp", "w", encoding="utf-8") as file:
+        file.write(json.dumps(document))
+        file.flush()
+        if sync:
+            os.fsync(file.fileno())
+
+
+def in_place(document):
+    with open("checkpoint.json", "w", encoding="utf-8") as file:
+        file.write(json.dumps(document))
+
+
+def with_backup(document):
+    if os.path.exists("checkpoint.json"):
+        shutil.copy("checkpoint.json", "checkpoint.json.bak")
+    in_place(document)
+
+
+def delete_first(document):
+    write_temp(document)
+    if os.path.exists("checkpoint.json"):
+        os.unlink("checkpoint.json")
+    os.rename("checkpoint.json.tmp", "checkpoint.json")
+
+
+def sync_late(document):
+    write_temp(document)
+    os.replace("checkpoint.json.tmp", "checkpoint.json")
+    with open("checkpoint.json", "r+b") as file:
+        os.fsync(file.fileno())
+
+
+def sync_first(document):
+    write_temp(document, sync=True)
+    os.replace("checkpoint.json.tmp", "checkpoint.json")
+
+
+def sync_both(document):
+    sync_first(document)
+    directory = os.open(".", os.O_RDONLY)
+    os.fsync(directory)
+    os.close(directory)
+
+
+def nothing(document):
+    pass
+
+
+def explored(save):
+    try:
+        return explore(save, read, old={"turns": 1}, new={"turns": 2}, second_crash=False)
+    except CannotExplore as error:
+        return error
+
 
 def ask(field):
     if field is None:
@@ -114,6 +188,9 @@ RIGHT = {
     "lesson04-missing": lambda document: [field for field in FIELDS if field not in document],
     "lesson04-turns": lambda limit, died, has: limit if has else died + limit,
     "lesson04-compaction": lambda limit, per, died, has: -(-limit // per) + (0 if has else died),
+    "lesson05-order": ORDER,
+    "lesson05-save": explored(sync_both),
+    "lesson05-survives": SURVIVES_WHAT,
     "lesson06-ask": ask,
     "lesson06-move": move,
     "lesson06-saves": lambda tool_turns: 2 * tool_turns + 1,
@@ -140,6 +217,9 @@ WRONG = {
     "lesson04-missing": [lambda document: [], lambda d: [f for f in FIELDS if not d.get(f)]],
     "lesson04-turns": [lambda limit, died, has: limit],
     "lesson04-compaction": [lambda limit, per, died, has: limit // per],
+    "lesson05-order": [ORDER[::-1], [ORDER[n] for n in (0, 2, 1, 3)], [ORDER[n] for n in (0, 1, 3, 2)], ORDER[:2]],
+    "lesson05-save": [explored(in_place), explored(sync_late), explored(sync_first)],
+    "lesson05-survives": [{**SURVIVES_WHAT, "write a temp file, fsync it, replace": "a kill"}],
     "lesson06-ask": [lambda field: [field["id"]], lambda field: [call["id"] for call in field]],
     "lesson06-move": [lambda pending, ran: "run the tool" if pending else "call the model"],
     "lesson06-saves": [lambda tool_turns: 2 * tool_turns],
@@ -177,7 +257,20 @@ def test_an_open_cell_is_not_an_error(name):
     open_value = dict.fromkeys(RIGHT[name], ...) if isinstance(RIGHT[name], dict) else ...
     if callable(RIGHT[name]):
         open_value = unsolved
+    if name == "lesson05-save":
+        open_value = explored(nothing)
     assert check_here(name, open_value).passed is None
+
+
+def test_the_key_of_lesson_05_is_what_the_explorer_finds():
+    def outcome(save):
+        found = explored(save)
+        if not found.survives_kill:
+            return "nothing"
+        return "a kill and power loss" if found.survives_power_loss else "a kill"
+
+    saves = [with_backup, delete_first, sync_late, sync_first]
+    assert [outcome(save) for save in saves] == list(SURVIVES_WHAT.values())
 
 
 def test_the_language_is_the_learners(monkeypatch):

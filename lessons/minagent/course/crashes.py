@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,14 +43,18 @@ def run_program(program: str | os.PathLike[str], *arguments: str) -> Outcome:
     return Outcome(said.splitlines(), process.returncode)
 
 
-def run_and_kill(program: str | os.PathLike[str], when: str, *arguments: str) -> Outcome:
-    """Run a Python program and kill it (SIGKILL) as soon as it prints a line that contains `when`."""
+def run_and_kill(program: str | os.PathLike[str], when: str, *arguments: str, after: float = 0.0) -> Outcome:
+    """Run a Python program and kill it (SIGKILL) when it has printed a line that contains `when`.
+
+    ``after`` lets it live so many seconds longer.
+    """
     process = _start(program, *arguments)
     assert process.stdout is not None
     said = []
     for line in process.stdout:
         said.append(line.rstrip("\n"))
         if when in line:
+            time.sleep(after)
             process.kill()
             break
     process.stdout.close()

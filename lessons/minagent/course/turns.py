@@ -307,6 +307,92 @@ def _long(died_at: int) -> Agent:
     return agent
 
 
+# -- lesson 05 -----------------------------------------------------------------------------------------------
+
+
+@turn("lesson05-order")
+def _order(value: Any) -> Answer:
+    right = ["write the temp file", "fsync the temp file", "replace", "fsync the directory"]
+    if not isinstance(value, list) or sorted(map(str, value)) != sorted(right):
+        return Answer(False, "A list of exactly these four is wanted.", "需要一个恰好含这四项的列表。")
+    place = {step: value.index(step) for step in right}
+    if place["replace"] < place["write the temp file"]:
+        return Answer(False, "There is nothing to put in its place yet.", "还没有可以用来替换的文件。")
+    if place["fsync the temp file"] < place["write the temp file"]:
+        return Answer(False, "That fsync comes before there are bytes.", "这次 fsync 时还没有字节可写。")
+    if place["replace"] < place["fsync the temp file"]:
+        en = "A power cut after the replace finds the new name and no bytes: they must be on the disk before it."
+        zh = "替换之后断电，名字是新的，字节却没有：替换之前字节必须先落盘。"
+        return Answer(False, en, zh)
+    if place["fsync the directory"] < place["replace"]:
+        en = "The directory is synced before its names change, so the new name may still be lost."
+        zh = "目录在名字改变之前就同步了，新名字还是可能丢。"
+        return Answer(False, en, zh)
+    return Answer(True, "Bytes, then the name, and each is synced in its turn.", "先字节，后名字，各自同步。")
+
+
+@turn("lesson05-save")
+def _save(explored: Any) -> Answer:
+    """Judge what the crash explorer found (its Exploration, or the exception it raised)."""
+    if isinstance(explored, Exception):
+        if "FileNotFoundError" in str(explored):
+            en = "No checkpoint.json after your save: write it, with plain file names."
+            zh = "你的保存之后没有 checkpoint.json：请用普通文件名写出它。"
+            return Answer(None, en, zh)
+        return Answer(False, str(explored), f"还不能探索：{explored}")
+    if explored.cant_judge:
+        return Answer(False, f"Can't judge: {explored.cant_judge}.", f"无法判断：{explored.cant_judge}。")
+    example = explored.counterexample()
+    line = f" (line {example.where.line})" if example and example.where else ""
+    line_zh = f"（第 {example.where.line} 行）" if example and example.where else ""
+    if not explored.survives_kill:
+        return Answer(False, f"A kill leaves a file that can't be loaded{line}. Is the good file ever touched?",
+                      f"进程被杀后留下读不出来的文件{line_zh}。好的那份文件是不是被动过？")  # fmt: skip
+    if not explored.survives_power_loss:
+        return Answer(False, f"A kill is survived, a power cut is not{line}. Are the bytes synced before the replace?",
+                      f"扛得住被杀，扛不住断电{line_zh}。替换之前字节同步了吗？")  # fmt: skip
+    if not explored.durable_on_return:
+        return Answer(False, "Never broken. But after it has returned the old state may come back: sync the directory.",
+                      "不会损坏。但保存返回之后旧状态还可能回来：同步目录。")  # fmt: skip
+    if not explored.next_save_works:
+        return Answer(False, "What a crash leaves behind breaks the next save.", "崩溃留下的东西会弄坏下一次保存。")
+    return Answer(True, f"Killed at {explored.kill.images:,} places, cut off {explored.power.images} times: it holds.",
+                  f"杀了 {explored.kill.images:,} 个时刻，断电 {explored.power.images} 种：都扛住了。")  # fmt: skip
+
+
+@turn("lesson05-survives")
+def _survives_what(value: Any) -> Answer:
+    return try_dict(
+        value,
+        {
+            "copy the old file to a .bak, then overwrite in place; load reads only the file": "nothing",
+            "write a temp file, delete the old one, rename": "nothing",
+            "write a temp file, replace, then fsync the file": "a kill",
+            "write a temp file, fsync it, replace": "a kill and power loss",
+        },
+        {
+            "copy the old file to a .bak, then overwrite in place; load reads only the file": (
+                "A copy that nobody loads helps nobody.",
+                "没人去读的备份帮不了谁。",
+            ),
+            "write a temp file, delete the old one, rename": (
+                "What does load find between the delete and the rename?",
+                "删除和改名之间，load 会找到什么？",
+            ),
+            "write a temp file, replace, then fsync the file": (
+                "Between the replace and the fsync the power may go.",
+                "替换和 fsync 之间可能断电。",
+            ),
+            "write a temp file, fsync it, replace": (
+                "The bytes are on the disk before the name is. Only the name may be late.",
+                "字节先于名字落盘，只有名字可能来得晚。",
+            ),
+        },
+        "Right, all four.",
+        "四个都对。",
+    )
+
+
 # -- lesson 06 -----------------------------------------------------------------------------------------------
 
 
