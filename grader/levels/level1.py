@@ -145,10 +145,11 @@ def entry(missing: Mapping[str, Any], name: str) -> Any:
 
 def parts_of(value: Any) -> dict[str, Any] | Text | str:
     """Return a field's three parts, blank where not given; else the odd keys' names, or the type that was found."""
-    if isinstance(value, dict) and set(value) == {"tuple"} and isinstance(value["tuple"], list):
-        value = value["tuple"]
-    if isinstance(value, list) and len(value) == len(PARTS):
-        return dict(zip(PARTS, value, strict=True))
+    row = value.get("tuple") if isinstance(value, dict) and set(value) == {"tuple"} else value
+    if isinstance(row, list) and len(row) == len(PARTS):
+        return dict(zip(PARTS, row, strict=True))
+    if row is not value:
+        return "tuple"
     if not isinstance(value, dict) or alien(value):
         return kind_of(value)
     odd = [f"`{_cut(key)}`" for key in value if key not in PARTS]
@@ -157,8 +158,6 @@ def parts_of(value: Any) -> dict[str, Any] | Text | str:
 
 def kind_of(value: Any) -> str:
     """Return the type of a learner's value, as they know it."""
-    if isinstance(value, dict) and set(value) == {"tuple"}:
-        return "tuple"
     return alien(value) or type(value).__name__
 
 
