@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import operator
+import posixpath
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -374,8 +375,8 @@ class _Lab(Generic[S]):
                 self.save(self.new)
             except Exception as error:
                 self._note_escapes()
-                return Next(f"the next save raised {words_of(error)}", _line(self.disk, error)), self._seen()
-            recording, seen = self.disk.recording(), self._seen()
+                return Next(f"the next save raised {words_of(error)}", _line(self.disk, error)), self._seen(image)
+            recording, seen = self.disk.recording(), self._seen(image)
             self._note_escapes()
             left = tuple(sorted(set(self.disk.image().names()) - self.clean))
             after, _ = self._memory.see(_snapshot(recording))
@@ -386,8 +387,17 @@ class _Lab(Generic[S]):
 
         return look
 
-    def _seen(self) -> Sequence[Observation]:
-        return self.disk.observations()
+    def _seen(self, image: Image) -> Sequence[Observation]:
+        """What the run learnt, and every directory's names: what is left behind depends on them all."""
+        listings: list[Observation] = []
+        stack = [("/", image.top)]
+        while stack:
+            path, number = stack.pop()
+            inode = image.inodes[number]
+            if inode.kind == "directory":
+                listings.append((("list", path), tuple(inode.entries)))
+                stack += [(posixpath.join(path, name), child) for name, child in inode.entries.items()]
+        return [*self.disk.observations(), *listings]
 
     def _second(self, recording: Recording, recovery: int) -> str | None:
         """A kill during recovery or during the next save that can't be recovered from."""

@@ -469,9 +469,7 @@ class _History:
                 following = [i for i in self.naming if i >= at]
                 if following:
                     until = min(until, self._secured_at(following[0]))
-                names = Names(self.recording.initial)
-                for index in chosen:
-                    names.apply(self.operations[index])
+                names = self._named(chosen)
                 yield names, Moment(at, until=max(until, at), names=chosen)
 
     def _subsets(self, pending: Sequence[int]) -> Iterator[tuple[int, ...]]:
@@ -498,8 +496,16 @@ class _History:
 
     def names_of(self, moment: Moment) -> Names:
         """The name space of a moment, made again."""
+        return self._named(moment.names or ())
+
+    def _named(self, chosen: Sequence[int]) -> Names:
+        """The names after some of the operations; a file's last name can be on disk though its first never got there."""
         names = Names(self.recording.initial)
-        for index in moment.names or ():
+        for index in self.naming:
+            operation = self.operations[index]
+            if isinstance(operation, Link):
+                names.know(operation)
+        for index in chosen:
             names.apply(self.operations[index])
         return names
 

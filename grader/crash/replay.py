@@ -74,12 +74,7 @@ class Names:
         A directory that is itself not there yet (its creation did not persist) takes the name with it.
         """
         if isinstance(operation, Link):
-            self.kinds[operation.inode] = operation.kind
-            self.modes[operation.inode] = operation.mode
-            if operation.kind == "symlink":
-                self.targets[operation.inode] = operation.target
-            if operation.kind == "directory":
-                self.directories.setdefault(operation.inode, {})
+            self.know(operation)
             self.directories.setdefault(operation.parent, {})[operation.name] = operation.inode
         elif isinstance(operation, Unlink):
             self.directories.setdefault(operation.parent, {}).pop(operation.name, None)
@@ -93,6 +88,15 @@ class Names:
         else:
             return
         self.version += 1
+
+    def know(self, operation: Link) -> None:
+        """Take down what kind of inode an operation made, whether or not its name is there."""
+        self.kinds[operation.inode] = operation.kind
+        self.modes[operation.inode] = operation.mode
+        if operation.kind == "symlink":
+            self.targets[operation.inode] = operation.target
+        if operation.kind == "directory":
+            self.directories.setdefault(operation.inode, {})
 
     def find(self, path: str) -> int | None:
         """The inode at a literal absolute path."""

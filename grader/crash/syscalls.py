@@ -31,7 +31,9 @@ FIRST_DESCRIPTOR = 10_000
 REAL_OPEN = open
 _REAL_OS: dict[str, Any] = {
     name: getattr(os, name)
-    for name in ("open", "close", "read", "write", "fstat", "lseek", "isatty", "dup", "dup2", "sync", "getcwd", "urandom")
+    for name in (
+        "open", "close", "read", "write", "fstat", "lseek", "isatty", "dup", "dup2", "sync", "getcwd", "urandom",
+    )
     if hasattr(os, name)
 }
 with REAL_OPEN(os.devnull, "rb", buffering=0) as _null:

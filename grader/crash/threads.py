@@ -8,6 +8,7 @@ does not wait for has not reached the disk when the save returns, in every run.
 from __future__ import annotations
 
 import _thread
+import contextlib
 import queue
 import selectors
 import threading
@@ -16,6 +17,10 @@ import weakref
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
+
+
+class _Dead(SystemExit):
+    """Ends a thread whose process is dead."""
 
 
 class Gate:
@@ -71,9 +76,17 @@ class Gate:
             def __exit__(self, *exc: object) -> None:
                 self.release()
 
+        def ending(run: Callable[[], None]) -> Callable[[], None]:
+            def run_until_dead() -> None:
+                with contextlib.suppress(_Dead):  # a hook for uncaught exceptions must not hear of it
+                    run()
+
+            return run_until_dead
+
         def starting(original: Callable[..., None]) -> Callable[..., None]:
             def start(thread: threading.Thread) -> None:
                 gate._lives[thread] = gate._life
+                thread.run = ending(thread.run)  # type: ignore[method-assign]
                 main = _thread.get_ident() == gate._main
                 gate._starting += main  # start waits until the thread is alive, not until it has done anything
                 try:
@@ -139,7 +152,7 @@ class Gate:
             while not self._waiting and not self._over and life == self._life:
                 self._open.wait()
             if self._over or life != self._life:
-                raise SystemExit  # the process this thread belonged to is dead, and so is its disk
+                raise _Dead  # the process this thread belonged to is dead, and so is its disk
 
     def _let_go(self) -> None:
         with self._open:
