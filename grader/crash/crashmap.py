@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -26,19 +26,21 @@ MOST = 56
 _LABEL = 96
 _ROOM = WIDTH - _LABEL - 2
 _STRIP = 42
+_DEEP = 56
+"""The height of a strip with three verdicts or more in one column."""
 _GAP = 8
 _TOP = 26
-_NAMED = 72
+_NAMED = 56
 """A column at least so wide has its operation named in words below it."""
 
 _NAMES = {"O": "old", "N": "new", "R": "raises", "W": "wrong", "L": "lost", "F": "fails", "+": "left", ".": "works"}
 
-_LIGHT = """--bg:#fff;--fg:#1c2126;--mut:#59636e;--rule:#cdd5dc;--box:#f5f7f9;--ok:#1a6b41;--bad:#b3261e;--ink:#1c2126;
---inv:#fff;--old:#d5e2f1;--new:#a5d8ba;--raises:#c5332c;--wrong:#7c3aa5;--lost:#d9730d;--fails:#7d2a3a;--left:#c9b458;
---works:#eaeef2;--line:#fff;--dot:#5b7c69"""
-_DARK = """--bg:#15191e;--fg:#e6eaee;--mut:#9aa6b1;--rule:#3a434c;--box:#1d2329;--ok:#6fce9b;--bad:#ff8a80;--ink:#f2f5f7;
---inv:#fff;--old:#2d4056;--new:#1f6543;--raises:#d2453d;--wrong:#9a55c4;--lost:#c8660a;--fails:#a03a4d;--left:#7d6c1f;
---works:#262d34;--line:#1b1f24;--dot:#8fd0ad"""
+_LIGHT = """--bg:#fff;--fg:#1c2126;--mut:#59636e;--rule:#cdd5dc;--box:#f5f7f9;--ok:#1a6b41;--bad:#b3261e;
+--ink:#1c2126;--inv:#fff;--old:#d5e2f1;--new:#a5d8ba;--raises:#c5332c;--wrong:#7c3aa5;--lost:#d9730d;
+--fails:#7d2a3a;--left:#c9b458;--works:#eaeef2;--line:#fff;--dot:#5b7c69"""
+_DARK = """--bg:#15191e;--fg:#e6eaee;--mut:#9aa6b1;--rule:#3a434c;--box:#1d2329;--ok:#6fce9b;--bad:#ff8a80;
+--ink:#f2f5f7;--inv:#fff;--old:#2d4056;--new:#1f6543;--raises:#d2453d;--wrong:#9a55c4;--lost:#c8660a;
+--fails:#a03a4d;--left:#7d6c1f;--works:#262d34;--line:#1b1f24;--dot:#8fd0ad"""
 
 _CSS = (
     f".ccmap{{{_LIGHT}}}"
@@ -46,32 +48,31 @@ _CSS = (
     f'[data-jp-theme-light="true"] .ccmap{{{_LIGHT}}}'
     f'[data-jp-theme-light="false"] .ccmap,.vscode-dark .ccmap{{{_DARK}}}'
     """
-.ccmap{background:var(--bg);color:var(--fg);font:14px/1.45 system-ui,"Segoe UI","Noto Sans",sans-serif;max-width:960px;
-border:1px solid var(--rule);border-radius:8px;padding:14px 18px 12px;margin:6px 0;box-sizing:border-box}
-.ccmap svg.cc-map{display:block;width:100%;height:auto;margin:8px 0 2px;font-family:inherit}
-.ccmap svg text{fill:var(--fg)}
-.ccmap svg .mut{fill:var(--mut)}.ccmap svg .code,.ccmap code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,monospace}
-.ccmap svg .let{font-weight:700;text-anchor:middle;fill:var(--ink)}.ccmap svg .inv{fill:var(--inv)}
-.ccmap svg .mark{fill:none;stroke:var(--fg);stroke-width:3}.ccmap svg .tri{fill:var(--fg)}
-.ccmap svg .edge{fill:none;stroke:var(--rule)}.ccmap svg .ret{stroke:var(--fg);stroke-dasharray:4 3}
-.ccmap .cc-h{font-weight:650;font-size:15px;margin:0 0 6px}
-.ccmap .cc-a{display:inline-block;border:1.5px solid var(--rule);border-radius:13px;padding:1px 11px;margin:0 6px 5px 0}
-.ccmap .cc-a b{margin-left:4px}
-.ccmap .cc-yes{border-color:var(--ok)}.ccmap .cc-yes b{color:var(--ok)}
-.ccmap .cc-no{border-color:var(--bad);border-width:2.5px}.ccmap .cc-no b{color:var(--bad)}
-.ccmap .cc-key{color:var(--mut);font-size:13px;margin:2px 0 8px}.ccmap .cc-key span{white-space:nowrap;margin-right:14px}
+.ccmap{background:var(--bg);color:var(--fg);font:14px/1.45 system-ui,"Segoe UI","Noto Sans",sans-serif;
+max-width:960px;border:1px solid var(--rule);border-radius:8px;padding:14px 18px 12px;margin:6px 0;
+box-sizing:border-box}.ccmap svg.cc-map{display:block;width:100%;height:auto;margin:8px 0 2px;font-family:inherit}
+.ccmap svg text{fill:var(--fg)}.ccmap svg .mut{fill:var(--mut)}
+.ccmap svg .code,.ccmap code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,monospace}
+.ccmap svg .let{font-weight:700;text-anchor:middle;fill:var(--ink);paint-order:stroke;stroke-width:4px;
+stroke-linejoin:round}.ccmap svg .inv{fill:var(--inv)}.ccmap svg .mark{fill:none;stroke:var(--fg);stroke-width:3}
+.ccmap svg .tri{fill:var(--fg)}.ccmap svg .edge{fill:none;stroke:var(--rule)}
+.ccmap svg .ret{stroke:var(--fg);stroke-dasharray:4 3}.ccmap .cc-h{font-weight:650;font-size:15px;margin:0 0 6px}
+.ccmap .cc-a{display:inline-block;border:1.5px solid var(--rule);border-radius:13px;padding:1px 11px;
+margin:0 6px 5px 0}.ccmap .cc-a b{margin-left:4px}.ccmap .cc-yes{border-color:var(--ok)}
+.ccmap .cc-yes b{color:var(--ok)}.ccmap .cc-no{border-color:var(--bad);border-width:2.5px}
+.ccmap .cc-no b{color:var(--bad)}.ccmap .cc-key{color:var(--mut);font-size:13px;margin:2px 0 8px}
+.ccmap .cc-key span{white-space:nowrap;margin-right:14px}
 .ccmap .cc-key svg{width:22px;height:16px;vertical-align:-3px;margin-right:5px}
 .ccmap .cc-box{background:var(--box);border-left:4px solid var(--fg);padding:8px 12px;margin:8px 0}
-.ccmap .cc-box p{margin:0 0 4px}
-.ccmap .cc-t{border-collapse:collapse;margin:4px 0;font-size:13px}
-.ccmap .cc-t td,.ccmap .cc-t th{border:0;padding:1px 14px 1px 0;text-align:left;vertical-align:top;background:none;
-color:var(--fg);font-weight:400}
-.ccmap .cc-t th{color:var(--mut)}.ccmap .cc-t td.num{text-align:right}
-.ccmap pre.cc-d{background:none;color:var(--fg);margin:2px 0 4px;padding:0;font-size:12px;line-height:1.35;overflow-x:auto;
-font-family:ui-monospace,"SF Mono",Menlo,Consolas,monospace}
+.ccmap .cc-box p{margin:0 0 4px}.ccmap .cc-t{border-collapse:collapse;margin:4px 0;font-size:13px}
+.ccmap .cc-t td,.ccmap .cc-t th{border:0;padding:1px 14px 1px 0;text-align:left;vertical-align:top;
+background:none;color:var(--fg);font-weight:400}.ccmap .cc-t th{color:var(--mut)}
+.ccmap .cc-t td:not(:last-child),.ccmap .cc-t th{white-space:nowrap}.ccmap .cc-t td.num{text-align:right}
+.ccmap pre.cc-d{background:none;color:var(--fg);margin:2px 0 4px;padding:0;font-size:12px;line-height:1.35;
+overflow-x:auto;font-family:ui-monospace,"SF Mono",Menlo,Consolas,monospace}
 .ccmap ol{margin:4px 0 4px 20px;padding:0}.ccmap ol li{margin:0 0 5px}.ccmap ol b{display:block;font-weight:600}
 .ccmap summary{cursor:pointer;color:var(--mut);font-size:13px}.ccmap .cc-f{color:var(--mut);font-size:12.5px}
-.ccmap .cc-s{border-top:1px solid var(--rule);margin-top:12px;padding-top:10px}
+.ccmap p.cc-f{margin:0 0 2px}.ccmap .cc-s{border-top:1px solid var(--rule);margin-top:12px;padding-top:10px}
 """
 ).replace("\n", "")
 
@@ -119,7 +120,7 @@ class SideBySide:
                 inside.append(f"<p>{escape(words)}</p>")
             else:
                 story = Story(exploration.recording)
-                shown = crash_map(exploration, story, exploration.counterexample(), MOST)
+                shown = _essential(crash_map(exploration, story, exploration.counterexample(), MOST))
                 maps.append(shown)
                 inside += [_answers(exploration, lang), picture(shown, story, lang)]
                 inside += [f'<p class="cc-f">{escape(d.advice(lang))}</p>' for d in diagnose(exploration)]
@@ -133,6 +134,17 @@ class SideBySide:
         )
 
     __repr__ = __str__
+
+
+def _essential(shown: CrashMap) -> CrashMap:
+    """Without the strip of the next save where it shows nothing, or only what the kill shows already."""
+    sound = all(cell.worst not in UNSOUND for strip in shown.strips if strip.name == "kill" for cell in strip.cells)
+    strips = tuple(
+        strip
+        for strip in shown.strips
+        if strip.name != "next" or (sound and any(cell.worst != "." for cell in strip.cells))
+    )
+    return replace(shown, strips=strips)
 
 
 def side_by_side(*explorations: Exploration[Any], titles: Sequence[str] = (), lang: str | None = None) -> SideBySide:
@@ -161,9 +173,11 @@ def picture(shown: CrashMap, story: Story, lang: str) -> str:
     """The strips as SVG."""
     edges = _edges(shown)
     marker = hashlib.blake2b(repr(shown).encode(), digest_size=5).hexdigest()
-    bottom = _TOP + len(shown.strips) * (_STRIP + _GAP)
+    rows = _rows(shown)
+    bottom = rows[-1][0] + rows[-1][1] + _GAP if rows else _TOP
     narrowest = min((b - a for a, b in edges[1:-1]), default=_ROOM)
     named = narrowest >= _NAMED
+    crowded = narrowest < 30
     height = bottom + (60 if named else 36)
     title = sentence("title", lang, n=f"{shown.operations:,}")
     out = [
@@ -172,23 +186,39 @@ def picture(shown: CrashMap, story: Story, lang: str) -> str:
         f'<desc id="cc{marker}d">{escape(_described(shown, story, lang))}</desc>',
         _patterns(marker, {letter for strip in shown.strips for cell in strip.cells for letter in cell.letters}),
     ]
-    for row, strip in enumerate(shown.strips):
-        top = _TOP + row * (_STRIP + _GAP)
+    for strip, (top, tall) in zip(shown.strips, rows, strict=True):
         name = sentence(f"model.{strip.name}", lang)
         out.append(
-            f'<text x="{_LABEL - 10}" y="{top + _STRIP / 2 + 5:g}" text-anchor="end" font-size="14" '
+            f'<text x="{_LABEL - 10}" y="{top + tall / 2 + 5:g}" text-anchor="end" font-size="14" '
             f'font-weight="600">{escape(name)}</text>'
         )
+        letters: list[str] = []
         for column, cell, (left, right) in zip(shown.columns, strip.cells, edges, strict=True):
             out.append(f"<g><title>{escape(_tip(name, column, cell, story, lang))}</title>")
-            out += _cell(cell, left, right, top, marker)
-            out.append(f'<rect class="edge" x="{left:g}" y="{top}" width="{right - left:g}" height="{_STRIP}"/></g>')
+            pieces = _pieces(cell, left, right, top, tall)
+            out += [_filled(piece, marker) for piece in pieces]
+            out.append(f'<rect class="edge" x="{left:g}" y="{top}" width="{right - left:g}" height="{tall}"/></g>')
+            if not crowded:
+                letters += [_lettered(piece) for piece in pieces]
+        for left, right, cell in _runs(strip.cells, edges) if crowded else ():
+            letters += [_lettered(piece) for piece in _pieces(cell, left, right, top, tall)]
+        out += letters
     if len(shown.columns) > 1:
         x = edges[-1][0]
         out.append(f'<line class="ret" x1="{x:g}" x2="{x:g}" y1="{_TOP - 10}" y2="{bottom}" stroke-width="2"/>')
     out += _marked(shown, edges, lang)
     out += _labels(shown, story, edges, bottom, named, lang)
     return "".join([*out, "</svg>"])
+
+
+def _rows(shown: CrashMap) -> list[tuple[int, int]]:
+    """Top and height of each strip."""
+    rows, top = [], _TOP
+    for strip in shown.strips:
+        tall = _DEEP if any(len(cell.after) > 2 for cell in strip.cells) else _STRIP
+        rows.append((top, tall))
+        top += tall + _GAP
+    return rows
 
 
 def _edges(shown: CrashMap) -> list[tuple[float, float]]:
@@ -228,38 +258,64 @@ def _patterns(marker: str, letters: set[str]) -> str:
     return f"<defs>{made}</defs>"
 
 
-def _cell(cell: Cell, left: float, right: float, top: float, marker: str) -> list[str]:
+@dataclass(frozen=True)
+class _Piece:
+    """A rectangle of one verdict."""
+
+    letter: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+def _pieces(cell: Cell, left: float, right: float, top: float, tall: float) -> list[_Piece]:
+    """A cell's rectangles: cuts of a write from left to right, then what is possible after it, one above the other."""
     width = right - left
     if len(cell.letters) == 1:
-        return _piece(cell.letters, left, top, width, _STRIP, marker)
-    out: list[str] = []
+        return [_Piece(cell.letters, left, top, width, tall)]
+    out: list[_Piece] = []
     if cell.during:
         room = width * (0.72 if cell.after else 1.0)
         shares = [max(count, sum(c for _, c in cell.during) * 0.12) for _, count in cell.during]
-        x = left
         for (letter, _), share in zip(cell.during, shares, strict=True):
             wide = room * share / sum(shares)
-            out += _piece(letter, x, top, wide, _STRIP, marker)
-            x += wide
-        left, width = x, right - x
-    for position, letter in enumerate(cell.after):
-        tall = _STRIP / len(cell.after)
-        out += _piece(letter, left, top + position * tall, width, tall, marker)
-    return out
-
-
-def _piece(letter: str, x: float, y: float, width: float, height: float, marker: str) -> list[str]:
-    out = [
-        f'<rect x="{x:.4g}" y="{y:.4g}" width="{width:.4g}" height="{height:.4g}" fill="url(#cc{marker}{_NAMES[letter]})"/>'
+            out.append(_Piece(letter, left, top, wide, tall))
+            left += wide
+    part = tall / max(1, len(cell.after))
+    return out + [
+        _Piece(letter, left, top + position * part, right - left, part) for position, letter in enumerate(cell.after)
     ]
-    size = min(17.0, height - 1, width * 1.1)
-    if size >= 8 and letter != ".":
-        inverse = " inv" if letter in UNSOUND else ""
-        out.append(
-            f'<text class="let{inverse}" x="{x + width / 2:.4g}" y="{y + height / 2 + size * 0.36:.4g}" '
-            f'font-size="{size:.3g}">{letter}</text>'
-        )
-    return out
+
+
+def _runs(cells: Sequence[Cell], edges: Sequence[tuple[float, float]]) -> list[tuple[float, float, Cell]]:
+    """Neighbouring cells that show the same, as one."""
+    runs: list[tuple[float, float, Cell]] = []
+    for cell, (left, right) in zip(cells, edges, strict=True):
+        if runs and runs[-1][2].letters == cell.letters:
+            runs[-1] = (runs[-1][0], right, cell if len(cell.letters) > 1 and not cell.during else runs[-1][2])
+        else:
+            runs.append((left, right, cell))
+    return runs
+
+
+def _filled(piece: _Piece, marker: str) -> str:
+    return (
+        f'<rect x="{piece.x:.5g}" y="{piece.y:.5g}" width="{piece.width:.5g}" height="{piece.height:.5g}" '
+        f'fill="url(#cc{marker}{_NAMES[piece.letter]})"/>'
+    )
+
+
+def _lettered(piece: _Piece) -> str:
+    size = min(17.0, piece.height - 1, piece.width * 0.85)
+    if size < 8 or piece.letter == ".":
+        return ""
+    inverse = " inv" if piece.letter in UNSOUND else ""
+    x, y = piece.x + piece.width / 2, piece.y + piece.height / 2 + size * 0.36
+    return (
+        f'<text class="let{inverse}" x="{x:.5g}" y="{y:.5g}" font-size="{size:.3g}" '
+        f'stroke="var(--{_NAMES[piece.letter]})" pointer-events="none" aria-hidden="true">{piece.letter}</text>'
+    )
 
 
 def _marked(shown: CrashMap, edges: Sequence[tuple[float, float]], lang: str) -> list[str]:
@@ -267,11 +323,11 @@ def _marked(shown: CrashMap, edges: Sequence[tuple[float, float]], lang: str) ->
         return []
     left, right = edges[shown.marked]
     row = next((i for i, strip in enumerate(shown.strips) if strip.name == shown.marked_strip), 0)
-    top = _TOP + row * (_STRIP + _GAP)
+    top, tall = _rows(shown)[row]
     middle = (left + right) / 2
-    anchor, x = ("end", right) if middle > WIDTH - 60 else ("middle", middle)
+    anchor, x = ("end", max(right, middle + 6)) if middle > WIDTH - 60 else ("middle", middle)
     return [
-        f'<rect class="mark" x="{left:g}" y="{top}" width="{right - left:g}" height="{_STRIP}"/>',
+        f'<rect class="mark" x="{left:g}" y="{top}" width="{right - left:g}" height="{tall}"/>',
         f'<path class="tri" d="M{middle - 6:g} {_TOP - 11}h12l-6 9z"/>',
         f'<text x="{x:g}" y="{_TOP - 14}" text-anchor="{anchor}" font-size="12.5" font-weight="600">'
         f"{escape(sentence('crash.here', lang))}</text>",
@@ -282,35 +338,48 @@ def _labels(
     shown: CrashMap, story: Story, edges: Sequence[tuple[float, float]], bottom: float, named: bool, lang: str
 ) -> list[str]:
     out = []
-    free = 0.0
+    first, last = edges[0], edges[-1]
+    narrowest = min((right - left for left, right in edges[1:-1]), default=_ROOM)
+    start, end = sentence("start", lang), sentence("returned", lang)
+    roomy = last[1] - last[0] >= 60
+    if roomy:
+        out.append(_text(start, sum(first) / 2, bottom + 12, 12, "mut"))
+        out.append(_text(end, sum(last) / 2, bottom + 12, 12, "mut"))
+    else:  # a second row, clear of the numbers
+        out.append(_text(start, first[0], bottom + 27, 12, "mut", anchor="start"))
+        out.append(_text(end, last[1], bottom + 27, 12, "mut", anchor="end"))
+    free = first[0]
     for column, (left, right) in zip(shown.columns, edges, strict=True):
-        middle, room = (left + right) / 2, right - left
         if column.kind != "op":
-            out.append(_text(sentence(column.kind, lang), middle, bottom + 12, 12, "mut"))
             continue
+        middle, room = (left + right) / 2, right - left
         if named and column.step is not None:
-            times = f" ×{column.count:,}" if column.count > 1 else ""
-            out.append(_text(_fit(f"{column.step.head(lang)}{times}", room / 7), middle, bottom + 12, 13, "", 600))
-            name = column.step.other if column.step.verb == "replace" else column.step.name
-            out.append(_text(_fit(name, room / 7), middle, bottom + 28, 12, "code"))
+            head = column.step.head(lang)
+            head = f"{head} ×{column.count:,}" if column.count > 1 else f"{column.first} {head}"
+            size = min(13.0, max(10.5, narrowest / 6.2))
+            out.append(_text(_fit(head, room / size * 1.75), middle, bottom + 12, size, "", 600))
+            name = column.step.other if column.step.verb in ("replace", "rename") else column.step.name
+            name += "/" if column.step.verb in ("mkdir", "fsyncdir") else ""
+            out.append(_text(_fit(name, room / size * 1.6), middle, bottom + 28, size - 1, "code"))
             if column.step.where is not None:
-                out.append(_text(_fit(story.line(column.step.where, lang), room / 6.4), middle, bottom + 44, 12, "mut"))
+                line = story.line(column.step.where, lang)
+                out.append(_text(_fit(line, room / size * 1.85), middle, bottom + 44, size - 1, "mut"))
             continue
         number = str(column.first) if column.count == 1 else f"{column.first}–{column.last}"
         needed = 7.0 * len(number) + 6
-        if middle - needed / 2 < free or middle + needed / 2 > edges[-1][0]:
+        if middle - needed / 2 < free or middle + needed / 2 > last[1]:
             continue
         free = middle + needed / 2
         out.append(_text(number, middle, bottom + 12, 12, ""))
-        if column.step is not None and column.step.where is not None and room >= 22:
+        if roomy and column.step is not None and column.step.where is not None and room >= 26:
             out.append(_text(f"L{column.step.where.line}", middle, bottom + 27, 11, "mut"))
     return out
 
 
-def _text(text: str, x: float, y: float, size: float, kind: str, weight: int = 400) -> str:
+def _text(text: str, x: float, y: float, size: float, kind: str, weight: int = 400, anchor: str = "middle") -> str:
     heavy = f' font-weight="{weight}"' if weight != 400 else ""
     mark = f' class="{kind}"' if kind else ""
-    return f'<text{mark} x="{x:.5g}" y="{y:g}" text-anchor="middle" font-size="{size:g}"{heavy}>{escape(text)}</text>'
+    return f'<text{mark} x="{x:.5g}" y="{y:g}" text-anchor="{anchor}" font-size="{size:g}"{heavy}>{escape(text)}</text>'
 
 
 def _fit(text: str, room: float) -> str:
@@ -375,11 +444,14 @@ def _key(maps: Sequence[CrashMap], lang: str) -> str:
     out = []
     for position, letter in enumerate(x for x in LETTERS if x in present):
         inverse = " inv" if letter in UNSOUND else ""
-        shown = "" if letter == "." else f'<text class="let{inverse}" x="11" y="13" font-size="13">{letter}</text>'
+        stroke = f'stroke="var(--{_NAMES[letter]})"'
+        shown = f'<text class="let{inverse}" x="11" y="13" font-size="13" {stroke}>{letter}</text>'
+        shown = "" if letter == "." else shown
         defs = _patterns(marker + str(position), {letter})
         out.append(
             f'<span><svg viewBox="0 0 22 16" aria-hidden="true">{defs}<rect width="22" height="16" '
-            f'fill="url(#cc{marker}{position}{_NAMES[letter]})"/>{shown}</svg>{escape(explained(letter, lang)[2:])}</span>'
+            f'fill="url(#cc{marker}{position}{_NAMES[letter]})"/>{shown}</svg>'
+            f"{escape(explained(letter, lang)[2:])}</span>"
         )
     return f'<div class="cc-key">{"".join(out)}</div>'
 
@@ -396,9 +468,8 @@ def _example(exploration: Exploration[Any], example: Counterexample | None, stor
     out.append(f"<p>{escape(sentence('on.disk', lang) + colon)}</p>")
     rows = []
     for lying in on_disk(exploration, example, lang):
-        rows.append(
-            f"<tr><td><code>{escape(lying.name)}</code></td><td>{escape(lying.size)}</td><td>{escape(lying.note)}</td></tr>"
-        )
+        name, size, note = escape(lying.name), escape(lying.size), escape(lying.note)
+        rows.append(f"<tr><td><code>{name}</code></td><td>{size}</td><td>{note}</td></tr>")
         if lying.rows:
             dump = escape("\n".join(lying.rows))
             rows.append(f'<tr><td colspan="3"><pre class="cc-d">{dump}</pre></td></tr>')

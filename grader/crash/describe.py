@@ -110,6 +110,10 @@ class Story:
         assert isinstance(operation, SyncAll)
         return Step(index, "sync", "", where=where)
 
+    def number(self, index: int) -> int:
+        """An operation's number, counted from 1."""
+        return sum(1 for known in self.steps if known <= index)
+
     def line(self, where: Where | None, lang: str) -> str:
         """``line 12``, with the file's name when it is not the one most operations came from."""
         if where is None:

@@ -38,6 +38,7 @@ KINDS = (
     "visible_early",
     "appended",
     "two_files",
+    "several",
     "not_fsynced",
     "not_fsynced_at_all",
     "fsync_late",
@@ -45,6 +46,7 @@ KINDS = (
     "directory_not_fsynced",
     "directory_fsync_early",
     "other_directory",
+    "fsync_lies",
     "returned_early",
     "leftover_blocks",
     "next_fails",
@@ -69,7 +71,7 @@ class Diagnosis:
         at: the line at fault; None when it is not the learner's, or there is none.
         before: the line that it must come before or after, when two are concerned.
         names: ``target``, ``temp``, ``other``, ``directory``, ``verb``, ``error``, as far as they apply.
-        operations: indices into the recording of the operations concerned, the first at ``at``, the second at ``before``.
+        operations: indices into the recording of the operations concerned: at ``at``, and at ``before``.
         at_text: ``at`` in words, in English and in Chinese; ``before_text`` likewise.
     """
 
@@ -119,9 +121,17 @@ def diagnose_one(exploration: Exploration[Any], example: Counterexample) -> Diag
             if outcome.moment == example.moment:
                 return doctor.of_next(outcome)
         return None
+    survey = exploration.power if example.model == "power" else None
+    if survey is not None and getattr(survey.model, "fsync_lies", False):
+        return next((d for d in doctor.faults() if d.kind == "fsync_lies"), None)
     if example.found.verdict is Verdict.LOST:
         return doctor.of_lost(example.moment, example.model)
     return doctor.of_unsound(example.moment, example.model)
+
+
+def _key(diagnosis: Diagnosis) -> object:
+    """Equal for what would be told in the same words."""
+    return (diagnosis.kind, diagnosis.at, diagnosis.before, sorted(diagnosis.names.items()))
 
 
 class _Doctor:
@@ -143,7 +153,7 @@ class _Doctor:
     def faults(self) -> tuple[Diagnosis, ...]:
         found: list[Diagnosis] = []
         for diagnosis in self._all():
-            if any(d.kind == diagnosis.kind and d.operations == diagnosis.operations for d in found):
+            if any(_key(d) == _key(diagnosis) for d in found):
                 continue
             if self._covered(diagnosis, found):
                 continue
@@ -156,10 +166,12 @@ class _Doctor:
         if new.kind in ("not_fsynced", "not_fsynced_at_all", "fsync_late", "fsync_before_write"):
             return any(d.kind in _INSTEAD and d.names.get("target") == new.names.get("target") for d in found)
         if new.kind in ("next_fails", "second_crash", "other"):
-            return bool(kinds & {"returned_early", *_INSTEAD, "unlinked", "moved_away", "removed", "two_files"})
+            return bool(
+                kinds & {"returned_early", *_INSTEAD, "unlinked", "moved_away", "removed", "two_files", "several"}
+            )
         if new.kind == "directory_not_fsynced":
             return "returned_early" in kinds
-        return new.kind == "load_guesses" and "load_guesses" in kinds
+        return new.kind == "load_guesses" and bool(kinds & {"load_guesses", "several", "two_files"})
 
     def _all(self) -> Iterator[Diagnosis]:
         guessed: Found | None = None
@@ -167,10 +179,13 @@ class _Doctor:
             if survey is None:
                 continue
             model = survey.model.name
-            bad = sorted(
-                (o for o in survey.outcomes if not o.result.verdict.sound), key=lambda o: (o.moment.op, o.moment.cut)
-            )
-            for moment in self._told_apart(bad):
+            if getattr(survey.model, "fsync_lies", False):
+                if any(o.result.verdict is not Verdict.OLD and not o.result.verdict.sound for o in survey.outcomes):
+                    yield self._make("fsync_lies", model, target=self.exploration.path or "?")
+                continue
+            bad = [o for o in survey.outcomes if not o.result.verdict.sound]
+            moments = self._beginnings() if model == "kill" else self._told_apart(bad)
+            for moment in moments:
                 cause = self.of_unsound(moment, model)
                 if cause is not None:
                     yield cause
@@ -194,17 +209,25 @@ class _Doctor:
         if self.exploration.residue:
             yield self._residue(self.exploration.residue)
 
+    def _beginnings(self) -> list[Moment]:
+        """The first moment of each stretch of a kill in which recovery fails."""
+        found, sound = [], True
+        for outcome in self.exploration.kill.outcomes if self.exploration.kill else ():
+            now = outcome.result.verdict.sound
+            if sound and not now:
+                found.append(outcome.moment)
+            sound = now
+        return found
+
     def _told_apart(self, outcomes: Sequence[Outcome[Found]]) -> list[Moment]:
         """One moment for each set of files damaged and names missing: no more can be told apart."""
+        told = self.exploration.kill is not None and bool(self._beginnings())
         found: dict[object, Moment] = {}
         for outcome in outcomes:
             moment = outcome.moment
-            key = (
-                moment.names,
-                frozenset(number for number, _, _ in moment.data),
-                self._last_change(moment) if moment.names is None else None,
-            )
-            found.setdefault(key, moment)
+            if told and not moment.data and not outcome.result.verdict.sound:
+                continue  # all that was written is there: a kill has shown this
+            found.setdefault((moment.names, frozenset(number for number, _, _ in moment.data)), moment)
         return list(found.values())[:200]
 
     # -- causes ----------------------------------------------------------------------------------------------------
@@ -224,6 +247,8 @@ class _Doctor:
         """The last operation whose effect is on the disk at a moment."""
         if moment.cut:
             return moment.op
+        if moment.names and not moment.data:
+            return moment.names[-1]
         done = range(min(moment.op, len(self.operations)) - 1, -1, -1)
         for index in done:
             operation = self.operations[index]
@@ -248,6 +273,9 @@ class _Doctor:
             later = self._write_after(operation.inode, index)
             if later is not None:
                 return self._make("renamed_early", model, later, index, target=step.other, temp=step.name)
+            again = self._name_taken(operation.new_parent, operation.new_name, index)
+            if again is not None:
+                return self._make("several", model, index, again, target=step.other)
             other = self._other_change(step.other, index)
             if other is not None:
                 target, then = step.other, self.story.steps[other]
@@ -343,7 +371,7 @@ class _Doctor:
         ]
         if not missing:
             return self._make("returned_early", model, target=self.exploration.path or "?")
-        index = missing[-1]
+        index = next((i for i in reversed(missing) if not isinstance(self.operations[i], Unlink)), missing[-1])
         operation = self.operations[index]
         step = self.story.steps[index]
         parent = operation.new_parent if isinstance(operation, Rename) else operation.parent  # type: ignore[union-attr]

@@ -71,6 +71,6 @@ def _namespaces(function: Any, depth: int) -> Iterator[dict[str, Any]]:
         if hasattr(function, "__wrapped__"):
             yield from _namespaces(function.__wrapped__, depth + 1)
     elif not inspect.isclass(function) and not inspect.isbuiltin(function):
-        call = getattr(type(function), "__call__", None)
+        call = vars(type(function)).get("__call__")
         if isinstance(call, FunctionType):
             yield call.__globals__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import textwrap
 import unicodedata
@@ -12,6 +13,7 @@ from grader.crash.describe import Story, hexdump, source
 from grader.crash.diagnose import Diagnosis, diagnose
 from grader.crash.explore import Counterexample, Exploration, Verdict
 from grader.crash.models import PowerLoss, ProcessKill, Survey
+from grader.crash.operations import Recording
 from grader.crash.replay import Files, Names
 from grader.crash.sentences import language, number_of_bytes, sentence, translated
 from grader.crash.strips import LETTERS, CrashMap, crash_map
@@ -65,7 +67,7 @@ def as_text(exploration: Exploration[Any], *, lang: str | None = None) -> str:
         lines.append(f"  {sentence('on.disk', lang)}{sentence('colon', lang)}".rstrip())
         for lying in on_disk(exploration, example, lang):
             lines += _wrap("  ".join(part for part in (lying.name, lying.size, lying.note) if part), "    ", "      ")
-            lines += [f"      {row}"[:WIDTH] for row in lying.rows]
+            lines += [f"  {row}" for row in lying.rows]
         words = sentence("recovery", lang) + sentence("colon", lang) + recovered(example, lang) + stop
         lines += _wrap(words, "  ", "    ")
         lines.append("")
@@ -80,9 +82,7 @@ def _answers(exploration: Exploration[Any], lang: str) -> list[str]:
     colon, semicolon = sentence("colon", lang), sentence("semicolon", lang)
     parts = [sentence(name, lang) + colon + answer(getattr(exploration, name), lang) for name in ANSWERS]
     one = semicolon.join(parts)
-    return (
-        [one] if width_of(one) <= WIDTH else [semicolon.join(parts[:2]) + semicolon.rstrip(), semicolon.join(parts[2:])]
-    )
+    return [one] if width_of(one) <= WIDTH else [semicolon.join(parts[:2]), semicolon.join(parts[2:])]
 
 
 def answer(value: bool | None, lang: str) -> str:
@@ -145,12 +145,11 @@ def map_as_text(shown: CrashMap, story: Story, lang: str) -> list[str]:
         if column.kind != "op":
             continue
         if column.step is None:
-            words, where = sentence("op.range", lang, a=column.first, b=column.last), ""
-        else:
-            words, where = column.step.words(lang), story.line(column.step.where, lang)
-            if column.count > 1:
-                size = number_of_bytes(column.size, lang) if column.size else ""
-                words = f"{column.step.head(lang)} x {column.count:,}: {column.step.name} {size}".rstrip()
+            continue  # several operations that have nothing in common
+        words, where = column.step.words(lang), story.line(column.step.where, lang)
+        if column.count > 1:
+            size = number_of_bytes(column.size, lang) if column.size else ""
+            words = f"{column.step.head(lang)} x {column.count:,}: {column.step.name} {size}".rstrip()
         head = _head(column.first, column.last, column.kind, lang)
         rows.append((head, words, where, source(column.step.where) if column.step else ""))
     if rows:
@@ -183,20 +182,15 @@ def headline(example: Counterexample, story: Story, lang: str) -> str:
     """When the counterexample strikes, in words."""
     moment = example.moment
     if moment.cut:
-        step = story.steps[moment.op]
-        return sentence(
-            f"example.{example.model}.during",
-            lang,
-            op=step.words(lang),
-            cut=number_of_bytes(moment.cut, lang),
-            size=number_of_bytes(step.size, lang),
-        )
-    if example.moment.op > story.end:
+        words, cut = story.steps[moment.op].words(lang), number_of_bytes(moment.cut, lang)
+        return sentence(f"example.{example.model}.during", lang, n=story.number(moment.op), op=words, cut=cut)
+    if moment.op > story.end:
         return sentence(f"example.{example.model}.returned", lang)
     done = [index for index in story.steps if index < moment.op]
     if not done:
         return sentence(f"example.{example.model}.start", lang)
-    return sentence(f"example.{example.model}.after", lang, op=story.steps[done[-1]].words(lang))
+    words = story.steps[done[-1]].words(lang)
+    return sentence(f"example.{example.model}.after", lang, n=len(done), op=words)
 
 
 def recovered(example: Counterexample, lang: str) -> str:
@@ -218,43 +212,47 @@ def on_disk(exploration: Exploration[Any], example: Counterexample, lang: str, m
         names.apply(operation)
     damaged = {number: (label, kept) for number, label, kept in example.moment.data}
     old = recording.initial
-    touched = set(image.names()) | set(old.names())
-    if example.path is not None:
-        touched.add(example.path)
+    path = example.path or ""
+    states = {_final(files, names, recording, path): "is.new", old.read(path): "is.old"}
+    states.pop(None, None)
+    touched = {name for name in (*image.names(), *old.names(), path) if name and not name.endswith("/")}
     shown: list[Lying] = []
-    for name in sorted(touched, key=lambda n: (n != example.path, n)):
-        if name.endswith("/"):
-            continue
-        data, before = image.read(name), old.read(name)
-        final = names.find(name if name.startswith("/") else f"{recording.root.rstrip('/')}/{name}")
-        after = bytes(files.data(final)) if final is not None else None
-        if data is None:
+    for name in sorted(touched, key=lambda n: (n != path, n)):
+        data, before, after = image.read(name), old.read(name), _final(files, names, recording, name)
+        number = image.find(name)
+        if data is None or number is None:
             if before is not None and not image.exists(name):
                 shown.append(Lying(name, sentence("gone", lang), ""))
             continue
+        if data == before == after and name != path:
+            continue  # nothing of this save
         size = number_of_bytes(len(data), lang)
-        number = image.find(name)
-        if data == before and (before != after or name == example.path):
-            shown.append(Lying(name, size, _round(sentence("is.old", lang), lang)))
-        elif data == after:
-            if before != after:
-                shown.append(Lying(name, size, _round(sentence("is.new", lang), lang)))
-        else:
-            whole = bytes(files.data(number)) if number is not None else b""
-            label, kept = damaged.get(number or -1, ("", 0))
-            notes = []
-            if before is not None and after is not None:
-                notes.append(sentence("size.old.new", lang, old=f"{len(before):,}", new=f"{len(after):,}"))
-            if label:
-                notes.append(sentence(f"torn.{label}", lang, n=number_of_bytes(kept, lang)))
-            shown.append(
-                Lying(name, size, _round(sentence("semicolon", lang).join(notes), lang), _torn_end(data, whole))
-            )
+        if data in states and (number not in damaged or not data):
+            shown.append(Lying(name, size, _round(sentence(states[data], lang), lang)))
+            continue
+        notes = []
+        if before is not None and after is not None:
+            notes.append(sentence("size.old.new", lang, old=f"{len(before):,}", new=f"{len(after):,}"))
+        label, kept = damaged.get(number, ("", 0))
+        if label:
+            notes.append(sentence(f"torn.{label}", lang, n=number_of_bytes(kept, lang)))
+        whole = bytes(files.data(number))
+        rows = () if data == whole and not label else _torn_end(data, whole)
+        shown.append(Lying(name, size, _round(sentence("semicolon", lang).join(notes), lang), rows))
+    for name in sorted(set(image.names()) - set(old.names())):
+        if name.endswith("/"):
+            shown.append(Lying(name, sentence("directory", lang), ""))
     if not shown:
         return [Lying(sentence("nothing", lang), "", "")]
     if len(shown) > most:
         return [*shown[:most], Lying("...", sentence("more", lang, n=len(shown) - most), "")]
     return shown
+
+
+def _final(files: Files, names: Names, recording: Recording, name: str) -> bytes | None:
+    """The bytes under a name once the recording is over."""
+    number = names.find(posixpath.join(recording.root, name))
+    return bytes(files.data(number)) if number is not None and names.kinds.get(number) == "file" else None
 
 
 def _round(inside: str, lang: str) -> str:
@@ -268,14 +266,13 @@ def _torn_end(data: bytes, whole: bytes) -> tuple[str, ...]:
     if len(data) < len(whole) and whole.startswith(data):
         start = max(0, (len(data) - 1) // 16 * 16 - 16)
     else:
-        differs = next(
-            (i for i, (a, b) in enumerate(zip(data, whole, strict=False)) if a != b), min(len(data), len(whole))
-        )
+        pairs = enumerate(zip(data, whole, strict=False))
+        differs = next((i for i, (a, b) in pairs if a != b), min(len(data), len(whole)))
         start = max(0, min(differs, len(data) - 1) // 16 * 16 - 16)
     return tuple(hexdump(data, start, 3))
 
 
-# -- text that may be Chinese: two columns a character ------------------------------------------------------------------
+# -- text that may be Chinese: two columns a character ------------------------------------------------------------
 
 
 def width_of(text: str) -> int:

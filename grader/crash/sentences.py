@@ -35,9 +35,9 @@ _SENTENCES: dict[str, tuple[str, str]] = {
     "verb.unlink": ("unlink", "删除"),
     "verb.rename": ("rename", "改名"),
     "verb.replace": ("replace", "替换"),
-    "verb.meta": ("chmod/utime", "权限/时间"),
+    "verb.meta": ("mode/time", "权限/时间"),
     "verb.fsync": ("fsync", "fsync"),
-    "verb.fsyncdir": ("fsync dir", "fsync 目录"),
+    "verb.fsyncdir": ("fsync", "fsync"),
     "verb.sync": ("sync", "sync"),
     "bytes": ("{n} bytes", "{n} 字节"),
     "byte": ("1 byte", "1 字节"),
@@ -101,27 +101,43 @@ _SENTENCES: dict[str, tuple[str, str]] = {
     "bound.torn": ("unsynced bytes lost, cut at {n} places", "未 fsync 的字节丢失，或在 {n} 处切断"),
     "bound.zeros": ("zeroed whole and by half", "或全部、后半为零"),
     "bound.lies": ("fsync does nothing", "fsync 什么也不做"),
-    "bound.points": ("at most {n} moments within a file's unsynced writes", "一个文件未 fsync 的写入中至多看 {n} 个时刻"),
-    "example.kill.during": (
-        "Smallest counterexample: killed during {op}, after {cut} of {size}",
-        "最小反例：在「{op}」时被杀，{size}中只写了 {cut}",
+    "bound.points": (
+        "at most {n} moments within a file's unsynced writes",
+        "一个文件未 fsync 的写入中至多看 {n} 个时刻",
     ),
-    "example.kill.after": ("Smallest counterexample: killed right after {op}", "最小反例：刚刚「{op}」之后被杀"),
-    "example.kill.returned": ("Smallest counterexample: killed after the save had returned", "最小反例：保存返回之后被杀"),
+    "example.kill.during": (
+        "Smallest counterexample: killed during operation {n}, {op}, when {cut} had been written",
+        "最小反例：在第 {n} 个操作（{op}）中途被杀，只写了 {cut}",
+    ),
+    "example.kill.after": (
+        "Smallest counterexample: killed right after operation {n}, {op}",
+        "最小反例：在第 {n} 个操作（{op}）刚完成时被杀",
+    ),
+    "example.kill.returned": (
+        "Smallest counterexample: killed after the save had returned",
+        "最小反例：保存返回之后被杀",
+    ),
     "example.kill.start": ("Smallest counterexample: killed at the start of the save", "最小反例：保存刚开始时被杀"),
-    "example.power.after": ("Smallest counterexample: power lost after {op}", "最小反例：「{op}」之后断电"),
+    "example.power.after": (
+        "Smallest counterexample: power lost after operation {n}, {op}",
+        "最小反例：在第 {n} 个操作（{op}）之后断电",
+    ),
     "example.power.returned": (
         "Smallest counterexample: power lost after the save had returned",
         "最小反例：保存返回之后断电",
     ),
-    "example.power.start": ("Smallest counterexample: power lost at the start of the save", "最小反例：保存刚开始时断电"),
+    "example.power.start": (
+        "Smallest counterexample: power lost at the start of the save",
+        "最小反例：保存刚开始时断电",
+    ),
     "example.next.during": (
-        "Smallest counterexample: killed during {op}, after {cut} of {size}; then the program starts again",
-        "最小反例：在「{op}」时被杀，{size}中只写了 {cut}；然后程序重新启动",
+        "Smallest counterexample: killed during operation {n}, {op}, when {cut} had been written; then the program "
+        "starts again",
+        "最小反例：在第 {n} 个操作（{op}）中途被杀，只写了 {cut}；然后程序重新启动",
     ),
     "example.next.after": (
-        "Smallest counterexample: killed right after {op}; then the program starts again",
-        "最小反例：刚刚「{op}」之后被杀；然后程序重新启动",
+        "Smallest counterexample: killed right after operation {n}, {op}; then the program starts again",
+        "最小反例：在第 {n} 个操作（{op}）刚完成时被杀；然后程序重新启动",
     ),
     "example.next.returned": (
         "Smallest counterexample: killed after the save had returned; then the program starts again",
@@ -131,6 +147,7 @@ _SENTENCES: dict[str, tuple[str, str]] = {
         "Smallest counterexample: killed at the start of the save; then the program starts again",
         "最小反例：保存刚开始时被杀；然后程序重新启动",
     ),
+    "directory": ("a directory", "目录"),
     "on.disk": ("On the disk", "磁盘上"),
     "nothing": ("(nothing)", "（什么也没有）"),
     "size.old.new": ("old {old}, new {new}", "旧 {old}，新 {new}"),
@@ -155,8 +172,8 @@ _SENTENCES: dict[str, tuple[str, str]] = {
     "title.many": ("Crash maps of {n} saves", "{n} 种保存方式的崩溃图"),
     # -- faults: what is wrong, and what to do; {at} and {before} are lines
     "fault.in_place": (
-        "{target} is overwritten where it stands ({at}): from the first change to the last byte, the disk holds neither "
-        "the old state nor the new one.",
+        "{target} is overwritten where it stands ({at}): from the first change to the last byte, the disk holds "
+        "neither the old state nor the new one.",
         "{target} 是就地改写的（{at}）：从第一处改动到最后一个字节写完，磁盘上既没有旧状态，也没有新状态。",
     ),
     "advice.in_place": (
@@ -168,8 +185,8 @@ _SENTENCES: dict[str, tuple[str, str]] = {
         "{temp} 是完整的，但它是被复制到 {target} 上的（{at}），而复制就是逐字节改写 {target}。",
     ),
     "advice.copied_over": (
-        "Put the temp file in {target}'s own directory and use os.replace instead of copying, {at}. "
-        "(shutil.move copies between file systems.)",
+        "Put the temp file in {target}'s own directory and use os.replace instead of copying, {at}. (shutil.move "
+        "copies between file systems.)",
         "把临时文件放在 {target} 所在的目录，并把{at}的复制换成 os.replace。（跨文件系统时 shutil.move 也是复制。）",
     ),
     "fault.unlinked": (
@@ -203,8 +220,8 @@ _SENTENCES: dict[str, tuple[str, str]] = {
         "{target} 还没有写完（{at}），load 就会读它。",
     ),
     "advice.visible_early": (
-        "Write it under a name that load passes over, flush and fsync it, and give it its name by os.replace when it is "
-        "whole.",
+        "Write it under a name that load passes over, flush and fsync it, and give it its name by os.replace when "
+        "it is whole.",
         "先用 load 不会读的名字写，flush 并 fsync，写完整之后再用 os.replace 给它正式的名字。",
     ),
     "fault.appended": (
@@ -216,17 +233,27 @@ _SENTENCES: dict[str, tuple[str, str]] = {
         "让 load 跳过末尾不完整的记录，并让下次追加从最后一条完整记录之后开始。",
     ),
     "fault.two_files": (
-        "The state lies in two files changed one after the other, {target} ({at}) and then {other} ({before}): a crash "
-        "between leaves one old and one new.",
+        "The state lies in two files changed one after the other, {target} ({at}) and then {other} ({before}): a "
+        "crash between leaves one old and one new.",
         "状态分在两个文件里先后改动：先是 {target}（{at}），再是 {other}（{before}）。在两者之间崩溃，就会一新一旧。",
     ),
     "advice.two_files": (
-        "Put what belongs together into one file, or write both under new names and let one os.replace of a third file "
-        "name the pair.",
+        "Put what belongs together into one file, or write both under new names and let one os.replace of a third "
+        "file name the pair.",
         "把属于一起的东西放进一个文件；或者两个都用新名字写好，再用一次 os.replace 换掉指明这一对的第三个文件。",
     ),
+    "fault.several": (
+        "{target} takes a new state more than once in one call (first {at}, again {before}): in between it holds "
+        "one that is neither the old nor the new.",
+        "一次调用里 {target} 换了不止一次（先在{at}，又在{before}）：其间它既不是旧状态，也不是新状态。",
+    ),
+    "advice.several": (
+        "Explore one save at a time, or give the last state but one as `old`.",
+        "一次只考察一次保存，或者把倒数第二个状态作为 `old`。",
+    ),
     "fault.not_fsynced": (
-        "{temp} is never fsynced: after a power loss {target} may be empty, torn or zeros, though the rename is on disk.",
+        "{temp} is never fsynced: after a power loss {target} may be empty, torn or zeros, though the rename is on "
+        "disk.",
         "{temp} 从未 fsync：断电之后，改名虽已落盘，{target} 却可能是空的、残缺的或全零。",
     ),
     "advice.not_fsynced": (
@@ -281,9 +308,17 @@ _SENTENCES: dict[str, tuple[str, str]] = {
         "fsync {directory} after {verb}, {at}, before returning.",
         "在{at}的{verb}之后、返回之前，fsync {directory}。",
     ),
+    "fault.fsync_lies": (
+        "On a disk whose fsync does nothing, no order of operations keeps {target} whole.",
+        "磁盘的 fsync 若什么也不做，无论操作怎样排序都保不住 {target} 的完整。",
+    ),
+    "advice.fsync_lies": (
+        "Keep the previous copy beside it and a checksum in it, so that load can notice the damage and fall back.",
+        "在旁边保留上一份副本，并在文件里写上校验和，让 load 能发现损坏并退回去。",
+    ),
     "fault.returned_early": (
-        "When the save returned, {target} did not hold the new state: its bytes were still in a buffer, or with a thread "
-        "that nobody had waited for.",
+        "When the save returned, {target} did not hold the new state: its bytes were still in a buffer, or with a "
+        "thread that nobody had waited for.",
         "保存返回时，{target} 里还不是新状态：字节还在缓冲区里，或者在一个没有人等待的线程手里。",
     ),
     "advice.returned_early": (
@@ -295,13 +330,10 @@ _SENTENCES: dict[str, tuple[str, str]] = {
         "崩溃会留下 {temp}，下次保存因它而失败（{at}）：{error}。",
     ),
     "advice.leftover_blocks": (
-        "Let {at} put up with a leftover: open with \"w\" instead of \"x\", or remove {temp} first.",
-        "让{at}容得下残留文件：用 \"w\" 而不是 \"x\" 打开，或者先删除 {temp}。",
+        'Let {at} put up with a leftover: remove {temp} first, or open it with "w" instead of "x".',
+        '让{at}容得下残留：先删除 {temp}，或者用 "w" 而不是 "x" 打开它。',
     ),
-    "fault.next_fails": (
-        "On what a crash leaves, {error}.",
-        "在崩溃所留的磁盘上：{error}。",
-    ),
+    "fault.next_fails": ("On what a crash leaves, {error}.", "在崩溃所留的磁盘上：{error}。"),
     "advice.next_fails": (
         "Let the save ({at}) put up with what a crash at any line leaves behind.",
         "让保存（{at}）容得下在任何一行崩溃所留下的东西。",
@@ -311,8 +343,8 @@ _SENTENCES: dict[str, tuple[str, str]] = {
         "第一次崩溃扛住了，第二次没有：{error}。",
     ),
     "advice.second_crash": (
-        "Recovery and the next save must leave the old state in its place until the new one is whole, just as the first "
-        "save does.",
+        "Recovery and the next save must leave the old state in its place until the new one is whole, just as the "
+        "first save does.",
         "恢复和下次保存也要像第一次保存那样，在新状态完整之前让旧状态留在原处。",
     ),
     "fault.load_guesses": (
@@ -331,12 +363,16 @@ _SENTENCES: dict[str, tuple[str, str]] = {
         "Remove stale temp files when a save begins (or at start-up), or use one fixed name for the temp file.",
         "在保存开始时（或启动时）删除过期的临时文件，或者让临时文件只用一个固定的名字。",
     ),
-    "fault.other": ("The order of the changes leaves a moment at which recovery fails ({at}).", "改动的次序留下了一个无法恢复的时刻（{at}）。"),
+    "fault.other": (
+        "The order of the changes leaves a moment at which recovery fails ({at}).",
+        "改动的次序留下了一个无法恢复的时刻（{at}）。",
+    ),
     "advice.other": (
-        "Write the whole new state under another name, flush and fsync it, and make it the current one by one os.replace.",
+        "Write the whole new state under another name, flush and fsync it, and make it the current one by one "
+        "os.replace.",
         "把整个新状态写到另一个名字下，flush 并 fsync，再用一次 os.replace 让它成为当前状态。",
     ),
-}  # fmt: skip
+}
 
 
 def language(lang: str | None = None) -> str:
