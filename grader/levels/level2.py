@@ -1015,11 +1015,12 @@ def _tool_use(turn: dict[str, Any]) -> dict[str, Any] | None:
 def _turn_of(data: Any, turns: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     """Return the turn that a tool's call belongs to: the last that named this tool with this input, else the last."""
     called = data if isinstance(data, dict) else {}
-    pairs = [(turn, block) for turn in turns if (block := _tool_use(turn)) is not None]
-    for turn, block in reversed(pairs):
-        if called.get("name") == block["name"] and called.get("input") == block["input"]:
-            return turn
-    return pairs[-1][0] if pairs and pairs[-1][0] is turns[-1] else None
+    latest: dict[str, Any] | None = None
+    for turn in turns:
+        block = _tool_use(turn)
+        if block is not None and called.get("name") == block["name"] and called.get("input") == block["input"]:
+            latest = turn
+    return latest or (turns[-1] if turns and _tool_use(turns[-1]) is not None else None)
 
 
 def _is_message(message: Any, role: str) -> bool:
