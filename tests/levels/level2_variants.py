@@ -523,6 +523,34 @@ def run_agent(task, tools, call_model, execute_tool):
 """,
         )
     ),
+    "main_guard_with_demo": Variant(
+        (
+            SAVE
+            + LOOP
+            + """
+def main():
+    import sys
+    from types import SimpleNamespace as NS
+    script = iter([NS(stop_reason="end_turn", content=[], usage=NS(input_tokens=1, output_tokens=1))])
+    run_agent("demo", [], lambda tools, messages: next(script), print)
+    save_checkpoint({"version": 1})
+    sys.exit(0)
+if __name__ == "__main__":
+    main()
+""",
+        )
+    ),
+    "async_agent_inside": Variant(
+        (
+            SAVE,
+            LOOP.replace("def run_agent(", "async def agent(")
+            .replace("execute_tool(block", "(await to_thread(execute_tool, block")
+            .replace('block["input"])\n        state', 'block["input"]))\n        state')
+            + "\nimport asyncio\nfrom asyncio import to_thread\n"
+            + "def run_agent(task, tools, call_model, execute_tool):\n"
+            + "    return asyncio.run(agent(task, tools, call_model, execute_tool))\n",
+        )
+    ),
     "saved_under_another_name": Variant(
         (
             SAVE.replace("save_checkpoint", "persist") + "\ndef save_checkpoint(state):\n    persist(state)\n",
