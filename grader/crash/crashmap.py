@@ -101,6 +101,17 @@ def as_html(exploration: Exploration[Any], *, lang: str | None = None, title: st
     return _card("".join(parts), lang)
 
 
+def as_page(exploration: Exploration[Any], *, lang: str | None = None, title: str = "") -> str:
+    """The same as a page of its own, to be written to a file."""
+    lang = language(lang)
+    code = "zh-Hans" if lang == "zh" else "en"
+    return (
+        f'<!doctype html><html lang="{code}"><head><meta charset="utf-8">'
+        f'<meta name="color-scheme" content="light dark"><title>{escape(title or "crash map")}</title></head>'
+        f"<body>{as_html(exploration, lang=lang, title=title)}</body></html>"
+    )
+
+
 @dataclass(frozen=True)
 class SideBySide:
     """Several explorations in one picture; a notebook shows it, ``print`` gives the texts one after the other."""
@@ -463,7 +474,7 @@ def _example(exploration: Exploration[Any], example: Counterexample | None, stor
     stop, colon = sentence("stop", lang), sentence("colon", lang)
     out = [f"<p><b>{escape(headline(example, story, lang) + stop)}</b></p>"]
     if example.where is not None:
-        line = escape(story.line(example.where, lang) + colon)
+        line = escape(story.place(example.where, lang) + colon)
         out.append(f"<p>{line} <code>{escape(source(example.where))}</code></p>")
     out.append(f"<p>{escape(sentence('on.disk', lang) + colon)}</p>")
     rows = []

@@ -110,6 +110,12 @@ class Story:
         assert isinstance(operation, SyncAll)
         return Step(index, "sync", "", where=where)
 
+    def place(self, where: Where, lang: str) -> str:
+        """``store.py, line 12``; only the line where the file is a notebook's cell."""
+        if where.file.startswith("<") or "ipykernel_" in where.file:
+            return self.line(where, lang)
+        return sentence("file.line", lang, file=short_file(where.file), n=where.line)
+
     def number(self, index: int) -> int:
         """An operation's number, counted from 1."""
         return sum(1 for known in self.steps if known <= index)
@@ -124,8 +130,12 @@ class Story:
 
 
 def short_file(file: str) -> str:
-    """A source file's name without its directories; ``<cell …>`` and the like stay as they are."""
-    return file if file.startswith("<") else posixpath.basename(file.replace("\\", "/"))
+    """A source file's name without its directories; ``<cell ...>`` and the like stay as they are."""
+    if file.startswith("<"):
+        return file
+    if "ipykernel_" in file:
+        return "cell"
+    return posixpath.basename(file.replace("\\", "/"))
 
 
 def source(where: Where | None) -> str:

@@ -167,7 +167,8 @@ class _Doctor:
             return any(d.kind in _INSTEAD and d.names.get("target") == new.names.get("target") for d in found)
         if new.kind in ("next_fails", "second_crash", "other"):
             return bool(
-                kinds & {"returned_early", *_INSTEAD, "unlinked", "moved_away", "removed", "two_files", "several"}
+                kinds
+                & {"returned_early", *_INSTEAD, "unlinked", "moved_away", "removed", "two_files", "several", "other"}
             )
         if new.kind == "directory_not_fsynced":
             return "returned_early" in kinds
@@ -180,7 +181,7 @@ class _Doctor:
                 continue
             model = survey.model.name
             if getattr(survey.model, "fsync_lies", False):
-                if any(o.result.verdict is not Verdict.OLD and not o.result.verdict.sound for o in survey.outcomes):
+                if not all(o.result.verdict.sound for o in survey.outcomes):
                     yield self._make("fsync_lies", model, target=self.exploration.path or "?")
                 continue
             bad = [o for o in survey.outcomes if not o.result.verdict.sound]

@@ -109,7 +109,7 @@ class Counterexample:
     """Whether the save had returned."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Exploration(Generic[S]):
     """The answer of ``explore``.
 
@@ -211,11 +211,18 @@ class Exploration(Generic[S]):
         Args:
             power_loss: whether power loss and durability on return count.
         """
+        __tracebackhide__ = True
         wanted = [self.survives_kill, self.next_save_works]
         if power_loss:
             wanted += [self.survives_power_loss, self.durable_on_return]
         if self.cant_judge or any(answer is False for answer in wanted):
             raise AssertionError("\n" + str(self))
+
+    def __repr__(self) -> str:
+        if self.cant_judge:
+            return f"<Exploration: can't judge: {self.cant_judge}>"
+        names = ("survives_kill", "survives_power_loss", "durable_on_return", "next_save_works")
+        return f"<Exploration: {', '.join(f'{name}={getattr(self, name)}' for name in names)}>"
 
     def __str__(self) -> str:
         from grader.crash.report import as_text
@@ -279,12 +286,15 @@ def explore(
     Raises:
         CannotExplore: ``save`` or ``load`` fails without any crash, or the two states look the same.
     """
+    for name, value in (("save", save), ("load", load), ("same", same)):
+        if not callable(value):
+            raise CannotExplore(f"{name} must be a function, not {short(value)}.")
     if same(old, new):
         raise CannotExplore("old and new are the same state, so no crash could be seen: give explore two that differ.")
     with Disk(cwd=cwd) as disk, faked(disk, save, load, same):
         _attempt(disk, "save(old)", lambda: save(old))
         disk.settle()
-        _expect("save(old)", load, old, same)
+        _expect(disk, "save(old)", load, old, same)
         disk.start()
         before = disk.image()
         disk.mark("save-begin")
@@ -438,21 +448,30 @@ def _attempt(disk: Disk, what: str, run: Callable[[], object]) -> None:
     except Exception as error:
         escapes = disk.recording().escapes
         if escapes:
-            raise CannotExplore(f"{what} goes past the fake disk and can't be judged: {escapes[0].reason}.") from error
-        raise CannotExplore(f"{what} raised {words_of(error)} without any crash: mend that first.") from error
+            line = _at(escapes[0].where)
+            raise CannotExplore(
+                f"{what} goes past the fake disk and can't be judged: {escapes[0].reason}{line}."
+            ) from error
+        line = _at(_line(disk, error))
+        raise CannotExplore(f"{what} raised {words_of(error)}{line}, without any crash: mend that first.") from error
 
 
-def _expect(what: str, load: Callable[[], S], state: S, same: Callable[[S, S], object]) -> None:
+def _expect(disk: Disk, what: str, load: Callable[[], S], state: S, same: Callable[[S, S], object]) -> None:
     try:
         found = load()
     except Exception as error:
+        line = _at(_line(disk, error))
         raise CannotExplore(
-            f"load() raised {words_of(error)} after {what}, without any crash: mend that first."
+            f"load() raised {words_of(error)}{line}, after {what} and without any crash: mend that first."
         ) from error
     if not same(found, state):
         raise CannotExplore(
-            f"load() gave {short(found)} after {what}, not the state saved: mend load, or give explore a `same`."
+            f"load() gave {short(found)} after {what}, not {short(state)}: mend load, or give explore a `same`."
         )
+
+
+def _at(where: Where | None) -> str:
+    return f", at line {where.line} of {where.function}" if where else ""
 
 
 def words_of(error: BaseException) -> str:

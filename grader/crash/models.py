@@ -499,7 +499,7 @@ class _History:
         return self._named(moment.names or ())
 
     def _named(self, chosen: Sequence[int]) -> Names:
-        """The names after some of the operations; a file's last name can be on disk though its first never got there."""
+        """The names after some of the operations; a file's last name may be there though its first never was."""
         names = Names(self.recording.initial)
         for index in self.naming:
             operation = self.operations[index]

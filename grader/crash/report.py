@@ -63,7 +63,7 @@ def as_text(exploration: Exploration[Any], *, lang: str | None = None) -> str:
         lines += _wrap(headline(example, story, lang) + stop, "", "  ")
         if example.where is not None:
             text = source(example.where)
-            lines += [_cut(f"  {story.line(example.where, lang)}{sentence('colon', lang)} {text}".rstrip(), WIDTH)]
+            lines += [_cut(f"  {story.place(example.where, lang)}{sentence('colon', lang)} {text}".rstrip(), WIDTH)]
         lines.append(f"  {sentence('on.disk', lang)}{sentence('colon', lang)}".rstrip())
         for lying in on_disk(exploration, example, lang):
             lines += _wrap("  ".join(part for part in (lying.name, lying.size, lying.note) if part), "    ", "      ")
@@ -154,10 +154,14 @@ def map_as_text(shown: CrashMap, story: Story, lang: str) -> list[str]:
         rows.append((head, words, where, source(column.step.where) if column.step else ""))
     if rows:
         wide = [max(width_of(row[i]) for row in rows) for i in range(3)]
-        lines += [
-            _cut(f"{_right(h, wide[0] + 2)}  {_left(w, wide[1])}  {_left(at, wide[2])}  {text}".rstrip(), WIDTH)
-            for h, w, at, text in rows
-        ]
+        lead = sum(wide) + 8
+        for head, words, where, text in rows:
+            told = f"{_right(head, wide[0] + 2)}  {_left(words, wide[1])}  {_left(where, wide[2])}"
+            if lead + 24 <= WIDTH:
+                lines.append(_cut(f"{told}  {text}".rstrip(), WIDTH))
+            else:  # the source on a line of its own
+                lines.append(_cut(told.rstrip(), WIDTH))
+                lines += [_cut(" " * (wide[0] + 6) + text, WIDTH)] if text else []
     present = {letter for strip in shown.strips for cell in strip.cells for letter in cell.letters}
     legend = ";  ".join(explained(letter, lang) for letter in LETTERS if letter in present)
     lines += _wrap(legend, "", "  ")
