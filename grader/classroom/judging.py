@@ -235,8 +235,21 @@ def _waiting(cell: Any) -> bool:
 
 
 def _suggestion(name: str, cell: Any, note: Any) -> str:
+    """Return the comment for the person who marks: the mark suggested, the reason, and what each point is for."""
     parts = [f"{name}: {say(words('status.waits'))}."]
     if note.get("suggested") is not None:
         points = float(cell.metadata.nbgrader.points)
         parts.append(say(words("suggested", points=f"{note['suggested']:g}", most=f"{points:g}")))
-    return " ".join(parts)
+    lines = [" ".join(parts), *say(Text(**note["message"])).split("\n")]
+    if note.get("suggested") is not None:
+        lines += [say(words("scheme.head")), *(say(line) for line in _scheme(name))]
+    return "\n".join(lines)
+
+
+def _scheme(name: str) -> list[Text]:
+    """Return the mark scheme of a criterion that has written parts."""
+    criterion = criteria()[name]
+    most = criterion.points - 1 if criterion.kind == "prediction" else criterion.points
+    lines = [words("scheme.prediction")] if criterion.kind == "prediction" else []
+    share = most / max(1, len(criterion.compare))
+    return lines + [words("scheme.point", points=f"{share:g}", point=point) for point in criterion.compare]

@@ -79,6 +79,41 @@ def test_each_submission_earns_what_its_code_does(demo: Demo) -> None:
                 assert expected is None or earned == expected, (one.student, points)
 
 
+LEVEL1 = {
+    "ada": (1, 2, 2, 2, 2, 2),
+    "bo": (1, 2, 2, 2, 2, 2),
+    "chen": (1, 2, 2, 1, 2, 1),
+    "dana": (0, 2, 2, 2, 1, 2),
+    "emil": (0, 2, 2, 1, 1, 0),
+    "fatou": (1, 2, None, 2, 2, 2),
+    "goran": (0, 0, 0, 0, 0, 0),
+    "hana": (0, 0, 0, 0, 0, 0),
+}
+"""Level 1: fields, version, task, turns, tokensUsed, pendingToolUse; None waits for a person."""
+
+
+def test_level_1_earns_its_parts_and_what_is_not_decided_waits(demo: Demo) -> None:
+    found = {
+        one.student: tuple(None if mark.waits else mark.points for mark in one.criteria)
+        for one in demo.submissions
+        if one.level == "level1"
+    }
+    assert found == LEVEL1
+    with sqlite3.connect(demo.folder / "classroom" / "gradebook.db") as database:
+        comments = [row[0] or "" for row in database.execute("select auto_comment from comment")]
+    waits = [comment for comment in comments if comment.startswith("level1-task: waits for a person.")]
+    assert len(waits) == 1
+    assert " of 2 points." in waits[0] and "Explanation, not decided" in waits[0]
+    assert "- 1: the prediction holds" in waits[0] and "- 0.5: " in waits[0]
+
+
+def test_a_wrong_prediction_shows_a_timeline_on_the_feedback_page(demo: Demo) -> None:
+    page = next(one.feedback for one in demo.submissions if (one.student, one.level) == ("chen", "level1"))
+    assert page is not None
+    text = page.read_text(encoding="utf-8")
+    assert text.count("crash-course-timeline") == 2 and "<svg" in text and "<script" not in text
+
+
 def test_the_two_that_can_not_be_read_wait_for_a_person(demo: Demo) -> None:
     unread = {one.student: one for one in demo.submissions if one.problem is not None}
     assert set(unread) == {"nour", "olga"}

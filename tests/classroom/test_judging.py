@@ -83,7 +83,10 @@ def test_the_suggested_mark_is_the_comment_on_a_written_answer(
     a_class.grade("ann")
     with a_class.course.gradebook() as gradebook:
         comment = gradebook.find_comment("level2-hazards", "level2", "level2", "ann")
-        assert comment.auto_comment == f"{name}: waits for a person. Suggested: 2 of 2 points."
+        first, why, *scheme = comment.auto_comment.splitlines()
+        assert first == f"{name}: waits for a person. Suggested: 2 of 2 points."
+        assert why == WORDS.en
+        assert scheme[0] == "Mark scheme:" and len(scheme) == 3 and all(line.startswith("- 1: ") for line in scheme[1:])
     page = a_class.page("ann").read_text(encoding="utf-8")
     assert "waits for a person" in page
     with a_class.course.gradebook() as gradebook:
