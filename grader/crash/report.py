@@ -53,7 +53,11 @@ def as_text(exploration: Exploration[Any], *, lang: str | None = None) -> str:
     example = exploration.counterexample()
     lines = _answers(exploration, lang)
     lines += ["", *_counts(exploration, lang), ""]
-    lines += map_as_text(crash_map(exploration, story, example, most=13), story, lang)
+    for most in (24, 20, 17, 15, 13, 11, 9, 7):
+        shown = map_as_text(crash_map(exploration, story, example, most), story, lang)
+        if max(map(width_of, shown)) <= WIDTH:
+            break
+    lines += shown
     lines.append("")
     if example is None and not exploration.residue:
         lines.append(sentence("all.well", lang))
@@ -279,6 +283,9 @@ def _torn_end(data: bytes, whole: bytes) -> tuple[str, ...]:
 # -- text that may be Chinese: two columns a character ------------------------------------------------------------
 
 
+_CLOSING = frozenset("，。；：、）」")
+
+
 def width_of(text: str) -> int:
     """Columns a terminal gives to a text."""
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
@@ -307,8 +314,11 @@ def _wrap(text: str, first: str, rest: str, width: int = WIDTH) -> list[str]:
             first.rstrip()
         ]
     lines, line, start = [], first, len(first)
-    for token in _tokens(text):
-        if width_of(line) + width_of(token.rstrip()) > width and len(line) > start and token[0] not in "，。；：、）":
+    tokens = _tokens(text)
+    for position, token in enumerate(tokens):
+        following = tokens[position + 1] if position + 1 < len(tokens) else ""
+        needed = width_of(token.rstrip()) + (2 if following in _CLOSING else 0)  # no line begins with a full stop
+        if width_of(line) + needed > width and len(line) > start and token not in _CLOSING:
             lines.append(line.rstrip())
             line, start = rest, len(rest)
             token = token.lstrip()

@@ -1,7 +1,8 @@
 """Runs the text cases: saves, each with what the explorer must say of it.
 
-A file in ``cases/`` is a list of blocks. A block is one rule as a comment, a line ``explore`` with options, the source of
-the save (and of the load, when it is not the usual one), a line ``----``, and the expected answer up to an empty line:
+A file in ``cases/`` is a list of blocks. A block is one rule as a comment, a line ``explore`` with options, the source
+of the save (and of the load, when it is not the usual one), a line ``----``, and the expected answer up to an empty
+line:
 
     # The rule that the block shows.
     explore
@@ -81,9 +82,10 @@ def parse(text: str) -> list[Block]:
 
 def unparse(blocks: list[Block]) -> str:
     """The text of a case file."""
-    return "\n\n".join(
-        f"{b.comment}\n{' '.join(['explore', *b.options])}\n{b.source}----\n{b.expected}" for b in blocks
-    ) + "\n"
+    return (
+        "\n\n".join(f"{b.comment}\n{' '.join(['explore', *b.options])}\n{b.source}----\n{b.expected}" for b in blocks)
+        + "\n"
+    )
 
 
 def run(block: Block, stem: str) -> str:
