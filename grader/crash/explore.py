@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import functools
 import operator
 import posixpath
 import traceback
@@ -159,7 +160,7 @@ class Exploration(Generic[S]):
             return ()
         return tuple(sorted({name for o in self.following.outcomes for name in o.result.residue}))
 
-    @property
+    @functools.cached_property
     def _end(self) -> int:
         return next(
             i for i, op in enumerate(self.recording.operations) if isinstance(op, Mark) and op.kind == "save-end"
