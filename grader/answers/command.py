@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from grader.answers.cells import BadNotebook, code_cells, decisions, exercise_of, read_notebook
-from grader.answers.judge import decide, judge_cells, open_notebook
+from grader.answers.judge import decide, judge_cells, open_notebook, worker
 from grader.answers.show import text_report
 from grader.criteria import of_exercise
 from grader.verdict import Text, Verdict
@@ -29,15 +30,21 @@ def check(notebook: Path | None, as_json: bool = False, lang: str | None = None)
         if lang not in ("en", "zh"):
             return _unusable(_words("check.lang", lang=lang[:20]))
         use_language(lang)
+    worker().warm()  # it gets ready while the notebook is read
     try:
         path = notebook if notebook is not None else only_exercise(Path.cwd())
         exercise, cells = open_notebook(path)
     except BadNotebook as problem:
         return _unusable(problem.text)
-    verdicts = judge_cells(cells, [criterion.id for criterion in of_exercise(exercise)])
+    try:
+        verdicts = judge_cells(cells, [criterion.id for criterion in of_exercise(exercise)])
+    except Exception as error:  # a fault of the kit's own
+        return _unusable(_words("check.failed", what=type(error).__name__))
     verdicts = decide(verdicts, decisions(cells))
     left = [v.criterion for v in verdicts if v.met is None and v.suggested is not None]
     notes = [_words("mine.how", criterion=name) for name in left]
+    with contextlib.suppress(AttributeError, ValueError):
+        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     print(as_data(exercise, verdicts) if as_json else text_report(verdicts, notes))
     return MET if all(verdict.met is True for verdict in verdicts) else NOT_MET
 
