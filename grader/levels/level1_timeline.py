@@ -29,7 +29,7 @@ def describe(scene: Scene) -> Text:
     return _words(
         "scene.task_short" if scene.keep is not None else f"scene.{scene.field}",
         crash=crash.turn,
-        count=len(scene.crashes),
+        count=_words(f"count.{len(scene.crashes)}") if len(scene.crashes) > 1 else "",
         turns=scene.turns,
         mails=scene.turns,
         limit=scene.max_turns,
