@@ -66,7 +66,10 @@ margin:0 6px 5px 0}.ccmap .cc-a b{margin-left:4px}.ccmap .cc-yes{border-color:va
 .ccmap .cc-box{background:var(--box);border-left:4px solid var(--fg);padding:8px 12px;margin:8px 0}
 .ccmap .cc-box p{margin:0 0 4px}.ccmap .cc-t{border-collapse:collapse;margin:4px 0;font-size:13px}
 .ccmap .cc-t td,.ccmap .cc-t th{border:0;padding:1px 14px 1px 0;text-align:left;vertical-align:top;
-background:none;color:var(--fg);font-weight:400}.ccmap .cc-t th{color:var(--mut)}
+background:none;color:var(--fg);font-weight:400}
+.ccmap table.cc-t tr:nth-child(n),.ccmap table.cc-t tr:nth-child(n):hover{background:none}
+.ccmap p code,.ccmap td code{background:none;color:inherit;padding:0}
+.ccmap .cc-t th{color:var(--mut)}
 .ccmap .cc-t td:not(:last-child),.ccmap .cc-t th{white-space:nowrap}.ccmap .cc-t td.num{text-align:right}
 .ccmap pre.cc-d{background:none;color:var(--fg);margin:2px 0 4px;padding:0;font-size:12px;line-height:1.35;
 overflow-x:auto;font-family:ui-monospace,"SF Mono",Menlo,Consolas,monospace}
