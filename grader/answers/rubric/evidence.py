@@ -67,7 +67,7 @@ def siblings(criterion: str) -> list[str]:
 def own_words(criterion: str) -> list[str]:
     """The concepts that the criterion's rules speak of."""
     text = " ".join(p["strong"] + " " + p["weak"] for p in rules()[criterion]["point"])
-    return sorted(set(re.findall(r"[a-z]+", text)) - {"near", "before", "sum", "compare"})
+    return sorted(set(re.findall(r"[a-z]+", text)) - {"near", "before", "sum", "compare", "apart"})
 
 
 def look(criterion: str, found: Found) -> Evidence:

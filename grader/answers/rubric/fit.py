@@ -3,11 +3,12 @@
 Not used when reading. First a logistic regression over the named evidence, the same for every criterion but for one
 number each; then, on what that leaves open, small weights for words and for concepts under each criterion. They go to
 weights.toml and phrases.toml, the order of function words to order.toml. To the answers given, the fit adds some that
-are wrong by construction: right answers under another heading.
+are wrong by construction (right answers under another heading) and each right answer with one point unread.
 """
 
 import json
 import math
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,12 +22,15 @@ from numpy.typing import NDArray
 
 from . import LEVEL1, LEVEL2, field_name
 from .evidence import Evidence, look
-from .lexicon import Found
+from .lexicon import Found, rules
 from .reading import Weights, certain
 from .shape import heap, tokens
 from .text import normalise
 
 HERE = Path(__file__).parent
+UNREAD = 0.4
+"""How often a point of a right answer in a voice never seen is not recognised (measured: about one in four)."""
+NOT_CONCEPTS = {"near", "before", "sum", "compare", "apart"}
 Matrix = NDArray[np.float64]
 
 
@@ -54,6 +58,17 @@ def samples(items: Iterable[Mapping[str, Any]]) -> list[Sample]:
     return out
 
 
+def unread(criterion: str, found: Found, which: int) -> Found | None:
+    """A right text as it looks when one of its points is made in words that the lexicon does not know."""
+    points = rules()[criterion]["point"]
+    named = [set(re.findall(r"[a-z]+", point["strong"])) - NOT_CONCEPTS for point in points]
+    which %= len(points)
+    own = named[which] - set().union(*(n for i, n in enumerate(named) if i != which))
+    if not own:
+        return None
+    return Found(found.text, {name: [] for name in own})
+
+
 def rows(data: Iterable[Sample], *, made_up: bool = True) -> tuple[list[Evidence], list[bool], list[float]]:
     """Evidence, labels and importance of each, one for every text to learn from."""
     seen: list[Evidence] = []
@@ -75,7 +90,10 @@ def rows(data: Iterable[Sample], *, made_up: bool = True) -> tuple[list[Evidence
                 add(evidence, False, 1.0)
             continue
         best = max(range(len(found)), key=lambda i: (found[i].row["mean point"], found[i].row["own mentions"]))
-        add(found[best], True, 1.0)
+        lost = unread(sample.criterion, found[best].found, len(texts[best]))
+        add(found[best], True, 1.0 - UNREAD if lost else 1.0)
+        if lost:
+            add(look(sample.criterion, lost), True, UNREAD)
         if made_up:
             family = LEVEL1 if sample.criterion in LEVEL1 else LEVEL2
             other = family[(family.index(sample.criterion) + 1 + len(texts[best]) % (len(family) - 1)) % len(family)]
@@ -124,9 +142,7 @@ class Settings:
     smallest: float = 0.25
 
 
-def fitted(
-    data: Sequence[Sample], settings: Settings = Settings(), *, low: float = 0.12, high: float = 0.62
-) -> Weights:
+def fitted(data: Sequence[Sample], settings: Settings = Settings(), *, low: float = 0.16, high: float = 0.6) -> Weights:
     """The weights that fit the data best."""
     seen, labels, importance = rows(data)
     names = list(seen[0].row)
@@ -141,9 +157,9 @@ def fitted(
     weight = b[: len(names)] / spread
     base = float(b[-1] - (weight * middle).sum())
 
-    said = Counter(p for e, w in zip(seen, importance, strict=True) if w == 1 for p in e.phrases)
+    said = Counter(p for e, w in zip(seen, importance, strict=True) if w > 0.5 for p in e.phrases)
     kept = {p: i for i, p in enumerate(sorted(p for p, n in said.items() if n >= settings.seen_least))}
-    marks = Counter(f"{e.criterion}:{c}" for e, w in zip(seen, importance, strict=True) if w == 1 for c in e.concepts)
+    marks = Counter(f"{e.criterion}:{c}" for e, w in zip(seen, importance, strict=True) if w > 0.5 for c in e.concepts)
     flags = {m: len(kept) + i for i, m in enumerate(sorted(m for m, n in marks.items() if n >= 4))}
     many = np.zeros((len(seen), len(kept) + len(flags)))
     for i, e in enumerate(seen):
@@ -171,25 +187,17 @@ def fitted(
     )
 
 
-def order(texts: Iterable[str]) -> dict[str, float]:
-    """How much more often than by chance one function word follows another."""
-    pair: Counter[tuple[str, str]] = Counter()
+def order(texts: Iterable[str]) -> tuple[Counter[str], Counter[str]]:
+    """How often one word follows another, and each word alone, as shape.tokens sees them."""
+    pair: Counter[str] = Counter()
     one: Counter[str] = Counter()
     for text in texts:
         if heap(text) or len(text) < 20:
             continue
         line = tokens(normalise(text))
-        pair.update(pairwise(line))
+        pair.update(f"{a} {b}" for a, b in pairwise(line))
         one.update(line)
-    total = sum(one.values())
-    out = {}
-    for a in sorted(one):
-        for b in sorted(one):
-            expected = one[a] * one[b] / total
-            if pair[a, b] or expected > 1.5:
-                value = math.log((pair[a, b] + 0.5) / (expected + 0.5))
-                out[f"{a} {b}"] = round(max(-3.0, min(2.0, value)), 2)
-    return out
+    return pair, one
 
 
 def write(w: Weights, texts: int) -> None:
@@ -226,13 +234,17 @@ def main(paths: Sequence[str]) -> None:
     """Fit on the files named and write the three files."""
     lines = [line for path in paths for line in Path(path).read_text(encoding="utf-8").splitlines()]
     data = samples(json.loads(line) for line in lines if line.strip())
-    pairs = order(text for sample in data for text in sample.texts)
-    head = (
-        "# How much more (or less) often than by chance one function word follows another (log), in real texts;\n"
-        "# x is any other word, a dot a stop. Written by fit.py; it tells scrambled words from haste.\n"
-        "[pairs]\n"
-    )
-    (HERE / "order.toml").write_text(head + "".join(f'"{k}" = {v}\n' for k, v in pairs.items()), encoding="utf-8")
+    pair, one = order(text for sample in data for text in sample.texts)
+    head = [
+        "# How often one function word follows another in real texts, and how often each occurs; other words by their",
+        "# endings (x, xed, xing), Chinese characters z, figures 0. Written by fit.py; tells scrambled words.",
+        "[words]",
+        *(f'"{k}" = {v}' for k, v in sorted(one.items())),
+        "",
+        "[pairs]",
+        *(f'"{k}" = {v}' for k, v in sorted(pair.items())),
+    ]
+    (HERE / "order.toml").write_text("\n".join(head) + "\n", encoding="utf-8")
     write(fitted(data), len(data))
     print(f"fitted on {len(data)} labelled texts")
 

@@ -3,7 +3,7 @@
 import ast
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -13,6 +13,9 @@ from .text import CJK, normalise
 
 NEAR = 48
 """How far apart two concepts may be and still be near, in English characters; a Chinese one counts two."""
+
+REACH = 20
+"""How far a negation reaches over what it bears on, counted likewise."""
 
 
 @cache
@@ -57,14 +60,35 @@ class Found:
         """Whether the concept is said at all."""
         return bool(self.spans(name))
 
-    def near(self, one: str, other: str, reach: int = NEAR) -> bool:
-        """Whether two concepts are said close together."""
+    def near(self, one: str, other: str, apart: Sequence[str] = ()) -> bool:
+        """Whether two concepts are said close together.
+
+        With ``apart``, a saying of the first does not count where it bears on one of those: in "it cannot refuse an old
+        file" the "cannot" belongs to "refuse".
+        """
+        bound = self.bearing(one, apart) if apart else frozenset[int]()
         for a in self.spans(one):
+            if a[0] in bound:
+                continue
             for b in self.spans(other):
                 between = self.text[min(a[1], b[1]) : max(a[0], b[0])]
-                if len(between) + len(re.findall(f"[{CJK}]", between)) <= reach and a != b:
+                if a != b and len(between) + len(re.findall(f"[{CJK}]", between)) <= NEAR:
                     return True
         return False
+
+    def bearing(self, one: str, others: Sequence[str]) -> frozenset[int]:
+        """Where a saying of the first concept leads straight to one of the others, in the same clause."""
+        starts = sorted(s for other in others for s, _ in self.spans(other))
+        out = set()
+        for start, end in self.spans(one):
+            following = next((s for s in starts if s >= start), None)
+            if following is None:
+                continue
+            between = self.text[end:following] if following > end else ""
+            wide = len(between) + len(re.findall(f"[{CJK}]", between))
+            if wide <= REACH and not re.search(r"[.,;:!?。，；：！？→\n>]", between):
+                out.add(start)
+        return frozenset(out)
 
     def before(self, one: str, other: str) -> bool:
         """Whether the first concept is said before the second somewhere."""
@@ -180,8 +204,10 @@ def _holds(node: ast.expr, found: Found) -> bool:
         return not _holds(node.operand, found)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         one, other = (list(_names(argument)) for argument in node.args[:2])
-        test = found.before if node.func.id == "before" else found.near
-        return any(test(a, b) for a in one for b in other)
+        apart = [name for keyword in node.keywords for name in _names(keyword.value)]
+        if node.func.id == "before":
+            return any(found.before(a, b) for a in one for b in other)
+        return any(found.near(a, b, apart) for a in one for b in other)
     raise ValueError(f"not a rule: {ast.unparse(node)}")
 
 

@@ -13,7 +13,7 @@ from grader.words import join
 
 from .evidence import Evidence, look
 from .lexicon import Found, rules, table
-from .shape import copied, disorder, heap
+from .shape import copied, heap, scrambled
 from .text import normalise
 
 Decision = Literal["accept", "reject", "abstain"]
@@ -117,8 +117,8 @@ def weigh(criterion: str, raw: str, found: Found | None = None) -> Reading:
     kinds = [_kind(criterion, i) for i in range(len(points))]
     made = tuple(k.en for k, s in zip(kinds, points, strict=True) if s == 1.0)
     against = row["denial"] + row["foreign"] + row["grader"] + row["fix"]
-    doubtful = heap(raw) > 0 or disorder(found.text) > 0.1 or row["grader"] + row["firm denial"] > 0
-    if p >= high and not doubtful and row["mean point"] >= 0.5:
+    doubtful = heap(raw) > 0 or scrambled(found.text) or row["grader"] + row["firm denial"] > 0
+    if p >= (high if min(points) > 0 else (2 + high) / 3) and not doubtful:
         return Reading("accept", _filled("accept", kinds), made, 1.0)
     plain = min(points) == 1.0 and against + row["other field whole"] == 0 and row["vacuous share"] < 0.1
     if p <= low and not plain:

@@ -1,7 +1,9 @@
 """Whether a text is a statement at all: heaps of keywords, scrambled words, copies."""
 
+import math
 import re
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -15,65 +17,16 @@ _GLUE_EN = re.compile(
 )
 _RELATION = re.compile(r"->|=>|→|⇒|=|<|>|\d|\?|≠|\b(?:no|not|nothing|never|nobody|none|without)\b|[不没无未谁哪]")
 _GLUE_ZH = re.compile(r"[的了在不是没就把被也都还会要能着过这那而之其则为未无何谁从到给跟对向往让才又再]")
-_FUNCTION_EN = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "it",
-        "its",
-        "that",
-        "this",
-        "of",
-        "to",
-        "and",
-        "or",
-        "but",
-        "not",
-        "can",
-        "could",
-        "will",
-        "would",
-        "has",
-        "have",
-        "had",
-        "do",
-        "does",
-        "did",
-        "if",
-        "when",
-        "after",
-        "before",
-        "so",
-        "for",
-        "with",
-        "from",
-        "at",
-        "in",
-        "on",
-        "by",
-        "no",
-        "there",
-        "which",
-        "who",
-        "what",
-        "as",
-        "than",
-        "he",
-        "she",
-        "they",
-        "we",
-        "you",
-        "i",
-    ]
-)
-_FUNCTION_ZH = frozenset("的了在是不没就把被也都还会要能着过这那而之其则为未无何谁从到给跟对向往让才又再有和与一个")
+
+
+@cache
+def _function_words() -> frozenset[str]:
+    with (Path(__file__).parent / "points.toml").open("rb") as stream:
+        table = tomllib.load(stream)["function"]
+    return frozenset(table["en"].split()) | frozenset(table["zh"])
+
+
+ENDINGS = ("ing", "ed", "ly", "s")
 
 
 def heap(raw: str) -> float:
@@ -102,30 +55,58 @@ def heap(raw: str) -> float:
 
 
 def tokens(text: str) -> list[str]:
-    """A text as function words in their places: everything else is ``x``, a stop is ``.``."""
+    """A text as function words in their places, other words by their endings, ``.`` and ``,`` for stops."""
     out = ["."]
-    for token in re.findall(rf"[a-z]+|\d+|[.,;:!?。，；：！？]|[{CJK}]", text):
-        if token in _FUNCTION_EN or token in _FUNCTION_ZH:
+    function = _function_words()
+    for token in re.findall(rf"[a-z]+|\d+|[.,;:!?。，；：！？]|[{CJK}]", re.sub(r"`[^`]*`", " code ", text)):
+        if token in function:
             out.append(token)
+        elif not token.isalnum():
+            out.append("." if token in ".;:!?。；：！？" else ",")
+        elif token.isdigit():
+            out.append("0")
+        elif re.match(f"[{CJK}]", token):
+            out.append("z")
         else:
-            out.append("." if not (token.isalnum()) else "x")
+            out.append("x" + next((end for end in ENDINGS if token.endswith(end)), ""))
     return [*out, "."]
 
 
 @cache
-def _order() -> dict[str, float]:
-    path = Path(__file__).parent / "order.toml"
-    with path.open("rb") as stream:
-        return {pair: value for pair, value in tomllib.load(stream)["pairs"].items()}
+def _order() -> tuple[Mapping[str, int], Mapping[str, int], int]:
+    with (Path(__file__).parent / "order.toml").open("rb") as stream:
+        table = tomllib.load(stream)
+    return table["pairs"], table["words"], sum(table["words"].values())
 
 
-def disorder(text: str) -> float:
-    """How unlikely the order of the function words is; above 0 no writer, however hurried, writes so."""
-    line = tokens(re.sub(r"`[^`]*`|\"[^\"]*\"", " code ", text))
-    pairs = _order()
+def orderly(text: str) -> float:
+    """How much more likely the words' order is than a shuffled one, per word; below 0.25 few people write so."""
+    line = tokens(text)
     if len(line) < 10:
-        return -1.0
-    return -sum(pairs.get(f"{a} {b}", -1.5 if a != "x" and b != "x" else 0.0) for a, b in pairwise(line)) / len(line)
+        return 1.0
+    pairs, words, total = _order()
+    score = 0.0
+    for a, b in pairwise(line):
+        if a in words and b in words:
+            expected = words[a] * words[b] / total
+            seen = pairs.get(f"{a} {b}", 0)
+            value = math.log((seen + 0.5) / (expected + 0.5)) - (0.0 if seen else 0.3)
+            score += max(-2.5, min(2.5, value))
+    return score / (len(line) - 1)
+
+
+_ODD_ZH = re.compile(
+    rf"^[，。；：、,;:.!?的吗呢吧着]|(?<!\.)[，。；、：,;:] ?[，。；、,;]|[，。；：,;] ?[的吗呢吧]|"
+    rf"[和与从向给] ?[，。,；;]|。(?=.*[{CJK}]$)",
+    re.DOTALL,
+)
+
+
+def scrambled(text: str) -> bool:
+    """Whether the words seem to stand in no order."""
+    if re.search(f"[{CJK}]", text):
+        return bool(_ODD_ZH.search(text.strip())) or orderly(text) < -0.2
+    return orderly(text) < 0.25
 
 
 def _grams(text: str) -> set[str]:
