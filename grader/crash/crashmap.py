@@ -68,7 +68,7 @@ margin:0 6px 5px 0}.ccmap .cc-a b{margin-left:4px}.ccmap .cc-yes{border-color:va
 .ccmap .cc-t td,.ccmap .cc-t th{border:0;padding:1px 14px 1px 0;text-align:left;vertical-align:top;
 background:none;color:var(--fg);font-weight:400}
 .ccmap table.cc-t tr:nth-child(n),.ccmap table.cc-t tr:nth-child(n):hover{background:none}
-.ccmap p code,.ccmap td code{background:none;color:inherit;padding:0}
+.ccmap.ccmap code{background:none;color:inherit;padding:0}
 .ccmap .cc-t th{color:var(--mut)}
 .ccmap .cc-t td:not(:last-child),.ccmap .cc-t th{white-space:nowrap}.ccmap .cc-t td.num{text-align:right}
 .ccmap pre.cc-d{background:none;color:var(--fg);margin:2px 0 4px;padding:0;font-size:12px;line-height:1.35;
