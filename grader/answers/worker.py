@@ -28,10 +28,14 @@ from typing import Any, NoReturn
 
 from grader.answers import wire
 from grader.crash import Disk
-from grader.levels import level1_drive, level2_drive
-from grader.levels.trial import Failure, Kind, Outcome, Place, Stage
+from grader.levels import level1_drive, level2_drive, level3_drive
+from grader.levels.trial import FORKS, Failure, Kind, Outcome, Place, Stage
 
-DRIVERS: dict[str, Callable[[Stage, Any], Any]] = {"level1": level1_drive.drive, "level2": level2_drive.drive}
+DRIVERS: dict[str, Callable[[Stage, Any], Any]] = {
+    "level1": level1_drive.drive,
+    "level2": level2_drive.drive,
+    "level3": level3_drive.drive,
+}
 
 PRELOAD = [
     "abc",
@@ -170,6 +174,7 @@ class Run:
         self.namespace: dict[str, Any] = self.module.__dict__
         self.cells: list[Failure] = []
         self.current = ""
+        self._codes: dict[tuple[str, str], types.CodeType] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sending = threading.Lock()
 
@@ -197,7 +202,14 @@ class Run:
         with self.disk:
             self.deliver(*self._inside())
 
-    def _inside(self) -> tuple[Any, Failure | None]:
+    def fresh(self) -> dict[str, Any]:
+        """Run the cells again in a namespace of their own, as a new process would, and return it."""
+        self.module = types.ModuleType("__main__")
+        self.namespace = self.module.__dict__
+        self._run_cells([])
+        return self.namespace
+
+    def _run_cells(self, failures: list[Failure]) -> None:
         sys.modules["__main__"] = self.module
         self.namespace.update(_surroundings())
         for name, source in self.job.cells:
@@ -207,8 +219,11 @@ class Run:
             except _Finished:
                 raise
             except BaseException as error:
-                self.cells.append(failure_of(error, name))
+                failures.append(failure_of(error, name))
         self.current = ""
+
+    def _inside(self) -> tuple[Any, Failure | None]:
+        self._run_cells(self.cells)
         driver = DRIVERS.get(self.job.trial.driver)
         if driver is None:
             return None, Failure("broken", message=f"no driver {self.job.trial.driver}")
@@ -221,8 +236,11 @@ class Run:
 
     def _cell(self, name: str, source: str) -> None:
         filename = f"{CELL}{name}>"
-        linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-        code = compile(source, filename, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        code = self._codes.get((name, source))
+        if code is None:
+            linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+            code = compile(source, filename, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+            self._codes[name, source] = code
         if code.co_flags & inspect.CO_COROUTINE:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
@@ -309,11 +327,12 @@ def _child(job: wire.Job, result: int, out: int, close: list[int]) -> NoReturn:
         run.deliver(None, Failure("exit", "os._exit", str(status), place_of(sys._getframe(1)), run.current))
 
     def audit(event: str, _arguments: tuple[Any, ...]) -> None:
-        if event in ("os.fork", "os.forkpty"):
-            frame: types.FrameType | None = sys._getframe(1)
-            library = frame is not None and "multiprocessing" in frame.f_code.co_filename
-            kind = "multiprocessing" if library else event
-            run.deliver(None, Failure("fork", kind, "", place_of(frame), run.current))
+        if event not in FORKS:
+            return
+        frame: types.FrameType | None = sys._getframe(1)
+        library = frame is not None and "multiprocessing" in frame.f_code.co_filename
+        kind = "multiprocessing" if library else event
+        run.deliver(None, Failure("fork", kind, "", place_of(frame), run.current))
 
     main = threading.get_ident()
 

@@ -27,14 +27,14 @@ from functools import lru_cache
 from typing import Any
 
 from grader.crash import Image, Mark, Operation, Recording
-from grader.crash.operations import Fsync, Link, Rename, SyncAll, Truncate, Unlink, Where, Write
+from grader.crash.operations import Escape, Fsync, Link, Rename, SyncAll, Truncate, Unlink, Where, Write
 from grader.crash.replay import answer
 from grader.criteria import criteria
 from grader.levels import level2_scripts as scripts
 from grader.levels.places import Sources, place_of
 from grader.levels.replay import after, disks, places, written
 from grader.levels.starts import starts
-from grader.levels.trial import ALIEN, Failure, Outcome, Runner, Trial, alien
+from grader.levels.trial import ALIEN, FORKS, Failure, Outcome, Runner, Trial, alien
 from grader.verdict import Text, Verdict
 from grader.words import catalogue, join, plain
 
@@ -408,11 +408,7 @@ class Judge:
         """Return the message when there is nothing at all to judge."""
         failure = outcome.failure
         recording = outcome.recording
-        started = recording is not None and any(
-            isinstance(op, Mark) and op.kind == "run-begin" for op in recording.operations
-        )
-        forked = failure is not None and failure.kind == "fork" and failure.type != "multiprocessing"
-        if started or (recording is not None and recording.escapes and not forked):
+        if recording is not None and (_begun(recording) is not None or self._escape_of(outcome) is not None):
             return None
         if failure is None:
             failure = Failure("damaged")
@@ -429,13 +425,21 @@ class Judge:
 
     def _escape(self) -> Text | None:
         for outcome in (self.first, self.second):
-            if outcome is not None and outcome.recording is not None:
-                failure = outcome.failure
-                if failure is not None and failure.kind == "fork" and failure.type != "multiprocessing":
-                    continue
-                for escape in outcome.recording.escapes:
-                    return _words("escape", at=self.sources.at(escape.where), reason=plain(escape.reason))
+            escape = self._escape_of(outcome) if outcome is not None else None
+            if escape is not None:
+                return _words("escape", at=self.sources.at(escape.where), reason=plain(escape.reason))
         return None
+
+    def _escape_of(self, outcome: Outcome) -> Escape | None:
+        """Return how a run went past the fake disk, if it did; what cells did before the run does not count."""
+        if outcome.recording is None:
+            return None
+        failure = outcome.failure
+        if failure is not None and failure.kind == "fork":
+            ended = failure.type not in FORKS
+            return outcome.recording.escapes[-1] if ended and outcome.recording.escapes else None
+        begun = _begun(outcome.recording)
+        return next((e for e in outcome.recording.escapes if begun is not None and e.at > begun), None)
 
     def _film(self, outcome: Outcome | None) -> Film | None:
         """Return a run played with the checkpoint where it suits the learner best, the same place for all runs."""
@@ -1140,6 +1144,13 @@ def _spread(played: Film) -> list[str]:
     """Return the places at which a checkpoint lay once the saves were done."""
     end = played.images[played.saves[-1].end]
     return [path for path in places(played.recording, played.images, NAME) if end.read(path) is not None]
+
+
+def _begun(recording: Recording) -> int | None:
+    """Return where in the log the first run begins."""
+    return next(
+        (i for i, op in enumerate(recording.operations) if isinstance(op, Mark) and op.kind == "run-begin"), None
+    )
 
 
 def _written_in(played: Film) -> bool:

@@ -27,6 +27,10 @@ Kind = Literal[
 ]
 
 
+FORKS = ("os.fork", "os.forkpty")
+"""Types of a ``fork`` failure that count against an answer; another process may be meant well and can't be judged."""
+
+
 @dataclass(frozen=True)
 class Place:
     """A line of the learner's: the cell's id, the line in it (from 1) and the function."""
@@ -86,6 +90,9 @@ class Stage(Protocol):
 
     def mark(self, kind: str, data: Any = None) -> None:
         """Put a mark into the log of the disk, with plain data."""
+
+    def fresh(self) -> dict[str, Any]:
+        """Run the cells again in a namespace of their own, as a new process would, and return it."""
 
     def finish(self, failure: Failure) -> None:
         """Send off what has been recorded and end the process at once; nothing of the learner's runs after."""

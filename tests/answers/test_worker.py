@@ -68,7 +68,6 @@ def test_the_same_comes_out_in_place() -> None:
         ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "died"),
         ("import ctypes\nctypes.string_at(0)", "died"),
         ("import os\nwhile True: os.fork()", "fork"),
-        ("import multiprocessing as m\nm.get_context('fork').Process(target=print).start()", "fork"),
         ("import posix\nposix._exit(3)", "died"),
         ("import sys\nsys.setrecursionlimit(10**9)\ndef f(*_): sorted([1, 2], key=f)\nf()", "died"),
     ],
@@ -233,3 +232,27 @@ def run_agent(task, tools, call_model, execute_tool):
     verdicts = judge_cells([Cell("level2-code", strange)], ["level2-atomic", "level2-point-a", "level2-runs"])
     assert [verdict.met for verdict in verdicts] == [False, False, False]
     assert all(verdict.flags == () for verdict in verdicts)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "import subprocess\nsubprocess.run(['touch', {path!r}])",
+        "import os\nos.system('touch ' + {path!r})",
+        "import multiprocessing as m, os\nm.get_context('fork').Process(target=os.mkdir, args=({path!r},)).start()",
+        "import os\nos.posix_spawn('/bin/touch', ['touch', {path!r}], {{}})",
+        "import os\nos.execv('/bin/touch', ['touch', {path!r}])",
+    ],
+)
+def test_no_process_is_started(worker: Worker, start: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("real") / "made"
+    code = start.format(path=str(path))
+    outcome = worker.run([("mine", code), ("level2-code", GOOD)], SHORT)
+    assert (outcome.failure and outcome.failure.kind) in (None, "fork")
+    assert len(outcome.cells) + (outcome.failure is not None) == 1
+    lines = "".join(f"\n    {line}" for line in code.split("\n"))
+    within = run(worker, GOOD.replace("(state):", f"(state):{lines}"))
+    assert within.failure is not None
+    assert within.recording is not None and within.recording.escapes
+    time.sleep(0.2)
+    assert not path.exists()

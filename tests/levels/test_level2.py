@@ -87,6 +87,12 @@ def test_code_past_the_fake_disk_waits_for_a_person(code: str, reason: str) -> N
         assert "Can't judge" in verdict.message.en and reason in verdict.message.en
 
 
+def test_what_other_cells_do_past_the_fake_disk_does_not_count() -> None:
+    cells = RIGHT["save_pathlib"].cells
+    beside = "import sqlite3, subprocess\nsqlite3.connect(':memory:')\nsubprocess.run(['true'])"
+    assert [verdict.met for verdict in judged(beside, *cells).values()] == [True, True, True]
+
+
 def test_the_code_as_it_was_found_does_not_run_for_points() -> None:
     found = Cell("level2-code", "# my notes\n" + starts()["level2-code"])
     assert [verdict.met for verdict in judge_cells([found], CODE)] == [False, False, False]
