@@ -20,7 +20,7 @@ from grader.answers.rubric import read
 from grader.answers.rubric.reading import Reading
 from grader.answers.runner import Worker
 from grader.criteria import Criterion, criteria, of_exercise
-from grader.levels import level1, level2
+from grader.levels import level1, level2, level3
 from grader.levels.places import Sources
 from grader.levels.trial import Failure, Runner, Trial, alien
 from grader.verdict import Text, Verdict
@@ -155,6 +155,8 @@ def _level1(cells: list[Cell], wanted: list[Criterion], run: Runner, student_id:
         return verdicts
     sources = Sources({cell.id: cell.source for cell in cells}, level1.CELL)
     why = _words("check.cell_raised", what=sources.reason(failure))
+    if failure.kind == "broken":  # nothing of the learner's was run
+        return [replace(verdict, met=None, message=_words("check.internal", what="worker")) for verdict in verdicts]
     return [replace(verdict, message=join(why, verdict.message)) for verdict in verdicts]
 
 
@@ -221,4 +223,9 @@ def _points(criterion: Criterion) -> Text:
     return _words("written.compare", points=points)
 
 
-_LEVELS: dict[str, Level] = {"level1": _level1, "level2": _level2}
+def _level3(cells: list[Cell], wanted: list[Criterion], run: Runner, student_id: str) -> list[Verdict]:
+    judge = level3.Judge({cell.id: cell.source for cell in cells}, run)
+    return judge.verdicts([criterion.id for criterion in wanted])
+
+
+_LEVELS: dict[str, Level] = {"level1": _level1, "level2": _level2, "level3": _level3}

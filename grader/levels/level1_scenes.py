@@ -17,7 +17,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -399,7 +399,7 @@ def _values(agent: Agent) -> dict[str, Any]:
     return {"task": agent.task, "turns": agent.turns, "tokensUsed": agent.tokens_used, "pendingToolUse": pending}
 
 
-@cache
+@lru_cache(maxsize=1024)
 def play(scene: Scene, without: str | None) -> Story:
     """Run the reference agent through a scene and return what happened."""
     with tempfile.TemporaryDirectory(prefix="crash-course-") as folder:

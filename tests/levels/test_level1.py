@@ -198,6 +198,30 @@ def test_a_cell_that_stops_says_where() -> None:
         assert "JSONDecodeError at line 2" in verdict.message.en
 
 
+def test_a_cell_that_never_ends_is_stopped() -> None:
+    verdicts = judged("while True:\n    pass")
+    assert mets(verdicts) == [False] * 6
+    assert "still running after 5 seconds" in verdicts["level1-turns"].message.en
+
+
+def test_one_text_under_every_field_explains_none() -> None:
+    same = 'for name in missing:\n    missing[name] = dict(vars(missing[name]), why=vars(kept["turns"])["why"])'
+    verdicts = judged(f"{SOLVED}\nkept = dict(missing)\n{same}")
+    assert verdicts.pop("level1-fields").met is True
+    assert [(verdict.met, verdict.points) for verdict in verdicts.values()] == [(False, 1.0)] * 5
+
+
+def test_explanations_under_the_wrong_field_are_not_accepted() -> None:
+    turned = """
+whys = [entry.why for entry in missing.values()]
+missing = {name: Loss(entry.consequence, entry.prediction, why)
+           for (name, entry), why in zip(missing.items(), whys[1:] + whys[:1])}
+"""
+    verdicts = judged(SOLVED + turned)
+    assert verdicts.pop("level1-fields").met is True
+    assert all(verdict.points == 1.0 and verdict.met is not True for verdict in verdicts.values())
+
+
 def test_tricks_gain_nothing() -> None:
     trick = """
 class Any(str):
