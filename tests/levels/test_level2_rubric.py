@@ -50,7 +50,8 @@ def test_the_solution_is_accepted() -> None:
 
 def test_the_solution_in_chinese_is_accepted() -> None:
     source = (
-        'hazard_1 = "原地覆盖 checkpoint.json，写到一半被打断，文件里就只剩半截解析不了的 JSON，旧版本也已经被覆盖，没有退路。"\n'
+        'hazard_1 = "原地覆盖 checkpoint.json，写到一半被打断，文件里就只剩半截解析不了的 JSON，'
+        '旧版本也已经被覆盖，没有退路。"\n'
         'hazard_2 = "缺少存档点 A：只在结果入账之后存盘，从模型点名工具到工具完成之间什么都没存，这段时间崩溃，'
         '磁盘上不留这次调用的任何痕迹。"'
     )
