@@ -97,6 +97,7 @@ def look(criterion: str, found: Found) -> Evidence:
         "vacuous share": len(found.spans("vacuous")) / length,
         "grader": float(min(2, len(found.spans("grader")))),
         "firm denial": float(found.has("firm")),
+        "contrary": float(any(found.has(name) for name in rules()[criterion].get("contrary", ()))),
         "foreign": float(min(3, foreign)),
         "foreign share": foreign / (foreign + sum(len(found.spans(w)) for w in words) + 1),
         "unknown": float(min(3, len(found.spans("unknown")))),

@@ -117,7 +117,7 @@ def weigh(criterion: str, raw: str, found: Found | None = None) -> Reading:
     kinds = [_kind(criterion, i) for i in range(len(points))]
     made = tuple(k.en for k, s in zip(kinds, points, strict=True) if s == 1.0)
     against = row["denial"] + row["foreign"] + row["grader"] + row["fix"]
-    doubtful = heap(raw) > 0 or scrambled(found.text) or row["grader"] + row["firm denial"] > 0
+    doubtful = heap(raw) > 0 or scrambled(found.text) or row["grader"] + row["firm denial"] + row["contrary"] > 0
     if p >= (high if min(points) > 0 else (2 + high) / 3) and not doubtful:
         return Reading("accept", _filled("accept", kinds), made, 1.0)
     plain = min(points) == 1.0 and against + row["other field whole"] == 0 and row["vacuous share"] < 0.1
@@ -135,6 +135,8 @@ def _why_not(criterion: str, evidence: Evidence, kinds: Sequence[Text]) -> Text:
         return _sentence("grader")
     if row["denial"] and row["mean point"] > 0:
         return _sentence("denial")
+    if row["contrary"]:
+        return _sentence("contrary")
     if row["other field whole"] and missing:
         return _sentence("elsewhere")
     if row["fix"] >= 1 and row["mean point"] < 1:

@@ -15,6 +15,7 @@ _GLUE_EN = re.compile(
     r"does|did|if|when|after|before|so|for|with|from|at|in|on|by|no|there|which|who|what|as|than|he|she|they|we|you|i|"
     r"until|only|while|once|still|then|nothing|never|nobody|because|without|into|up|out|again)\b"
 )
+_SENTENCE_EN = re.compile(r"\b(?:is|are|was|were|the|it|they|has|had|does|did|will|would|that|because|there|so)\b")
 _RELATION = re.compile(r"->|=>|→|⇒|=|<|>|\d|\?|≠|\b(?:no|not|nothing|never|nobody|none|without)\b|[不没无未谁哪]")
 _GLUE_ZH = re.compile(r"[的了在不是没就把被也都还会要能着过这那而之其则为未无何谁从到给跟对向往让才又再]")
 
@@ -36,16 +37,21 @@ def heap(raw: str) -> float:
     if len(pieces) < 4:
         return 0.0
     related = bool(re.search(r"->|=>|→|⇒|=|<|\d", text))
+    if len(re.findall(r"\d+", text)) > 2:
+        return 0.0
     if re.search(f"[{CJK}]", text):
         short = sum(len(p) <= 6 for p in pieces)
         glued = sum(bool(_GLUE_ZH.search(p) or _GLUE_EN.fullmatch(p)) for p in pieces)
-        if short / len(pieces) >= 0.75 and glued / len(pieces) <= 0.2:
+        if short / len(pieces) >= 0.75 and glued / len(pieces) <= (0.1 if re.search(r"[a-z].*[a-z]", text) and len(pieces) > 8 else 0.2):
             return 0.5 if related else 1.0
         return 0.0
     words = re.findall(r"[a-z]+", text)
     slashes = len(re.findall(r"\w ?/ ?\w", text))
     if slashes >= 5 and slashes > 0.15 * len(words):
         return 1.0
+    bits = [b for b in re.split(r"[,;/|\n]|\s-\s", text) if b.strip()]
+    if len(bits) > 3 and len(words) <= 3.2 * len(bits) and not related and not _SENTENCE_EN.search(text):
+        return 1.0 if len(bits) > 4 else 0.5
     share = len(_GLUE_EN.findall(text)) / max(1, len(words))
     if related or share >= 0.16:
         return 0.0
@@ -106,7 +112,7 @@ def scrambled(text: str) -> bool:
     """Whether the words seem to stand in no order."""
     if re.search(f"[{CJK}]", text):
         return bool(_ODD_ZH.search(text.strip())) or orderly(text) < -0.2
-    return orderly(text) < 0.25
+    return len(re.findall(r"\d+", text)) < 3 and orderly(text) < 0.25
 
 
 def _grams(text: str) -> set[str]:
