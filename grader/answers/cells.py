@@ -130,12 +130,15 @@ def check_complete(cells: Iterable[Cell], exercise: str) -> None:
 
 
 def context_cells(cells: Iterable[Cell]) -> list[Cell]:
-    """Return the cells to run, as plain Python: without criterion cells and cells that only call ``check``."""
+    """Return the cells to run, as plain Python: without criterion cells and cells that only call ``check``.
+
+    A criterion cell in which no ``check`` is left holds an answer that was put into the wrong cell: it is run.
+    """
     known = criteria()
     return [
         Cell(cell.id, to_python(cell.source))
         for cell in cells
-        if cell.id not in known and cell.source.strip() and not only_checks(cell.source)
+        if cell.source.strip() and not only_checks(cell.source) and not (cell.id in known and "check" in cell.source)
     ]
 
 

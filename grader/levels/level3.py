@@ -37,7 +37,7 @@ from grader.verdict import Text, Verdict
 from grader.words import catalogue, join, plain
 
 EXERCISE = "level3"
-CELL = "level3-code"
+CELL = "level3-code-answer"
 DESIGN = "level3-design"
 CODE = "level3-code"
 CALLS = {"ticket": "create_ticket", "notice": "send_notice"}
