@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader.crash.describe import Story, source
 from grader.crash.diagnose import diagnose
@@ -18,6 +18,9 @@ from grader.crash.explore import Counterexample, Exploration
 from grader.crash.report import ANSWERS, as_text, bound_of, explained, headline, on_disk, recovered, surveys
 from grader.crash.sentences import language, number_of_bytes, sentence, translated
 from grader.crash.strips import LETTERS, UNSOUND, Cell, Column, CrashMap, crash_map
+
+if TYPE_CHECKING:
+    from grader.crash.runs import RunExploration
 
 WIDTH = 920
 MOST = 56
@@ -33,7 +36,19 @@ _TOP = 26
 _NAMED = 56
 """A column at least so wide has its operation named in words below it."""
 
-_NAMES = {"O": "old", "N": "new", "R": "raises", "W": "wrong", "L": "lost", "F": "fails", "+": "left", ".": "works"}
+_NAMES = {
+    "O": "old",
+    "N": "new",
+    "R": "raises",
+    "W": "wrong",
+    "L": "lost",
+    "F": "fails",
+    "+": "left",
+    ".": "works",
+    "=": "new",
+    "D": "fails",
+    "M": "lost",
+}
 
 _LIGHT = """--bg:#fff;--fg:#1c2126;--mut:#59636e;--rule:#cdd5dc;--box:#f5f7f9;--ok:#1a6b41;--bad:#b3261e;
 --ink:#1c2126;--inv:#fff;--old:#d5e2f1;--new:#a5d8ba;--raises:#c5332c;--wrong:#7c3aa5;--lost:#d9730d;
@@ -101,6 +116,51 @@ def as_html(exploration: Exploration[Any], *, lang: str | None = None, title: st
     parts.append(_change(exploration, lang))
     parts.append(_operations(shown, story, lang))
     parts.append(_counts(exploration, lang))
+    return _card("".join(parts), lang)
+
+
+def run_as_html(exploration: RunExploration[Any], *, lang: str | None = None, title: str = "") -> str:
+    """The report of a whole run with its crash map.
+
+    Args:
+        exploration: what ``explore_run`` gave.
+        lang: ``"en"`` or ``"zh"``; what the environment says when None.
+        title: a heading.
+    """
+    from grader.crash import runmap
+
+    lang = language(lang)
+    stop, colon = sentence("stop", lang), sentence("colon", lang)
+    head = f'<p class="cc-h">{escape(title)}</p>' if title else ""
+    if exploration.survey is None:
+        reason = translated(exploration.cant_judge or "", lang)
+        return _card(head + f"<p>{escape(sentence('cant', lang, reason=reason))}</p>", lang)
+    story = Story(exploration.recording)
+    shown = runmap.map_of(exploration, story, MOST)
+    kind = "cc-no" if exploration.broken else "cc-yes"
+    parts = [head, f'<div><span class="cc-a {kind}">{escape(runmap.verdict(exploration, lang))}</span></div>']
+    parts += [picture(shown, story, lang), _key([shown], lang)]
+    if exploration.broken:
+        first = exploration.broken[0]
+        inside = [f"<p><b>{escape(runmap.headline(first, story, lang) + stop)}</b></p>"]
+        if first.where is not None:
+            line = escape(story.place(first.where, lang) + colon)
+            inside.append(f"<p>{line} <code>{escape(source(first.where))}</code></p>")
+        words = sentence("recovery", lang) + colon + translated(first.problem, lang) + stop
+        inside.append(f"<p>{escape(words)}</p>")
+        if len(exploration.broken) > 1:
+            inside.append(f"<p>{escape(sentence('run.more', lang, n=len(exploration.broken)))}</p>")
+        parts.append(f'<div class="cc-box">{"".join(inside)}</div>')
+    survey = exploration.survey
+    counts = sentence("semicolon", lang).join(
+        [
+            f"{survey.images:,} {sentence('images', lang)}",
+            f"{survey.distinct:,} {sentence('distinct', lang)}",
+            sentence("run.resumed", lang, n=f"{survey.looks:,}"),
+            bound_of(survey, lang),
+        ]
+    )
+    parts += [_operations(shown, story, lang), f'<p class="cc-f">{escape(counts)}</p>']
     return _card("".join(parts), lang)
 
 
@@ -193,7 +253,8 @@ def picture(shown: CrashMap, story: Story, lang: str) -> str:
     named = narrowest >= _NAMED
     crowded = narrowest < 30
     height = bottom + (60 if named else 36)
-    title = sentence("title", lang, n=f"{shown.operations:,}")
+    whole_run = any(strip.name == "run" for strip in shown.strips)
+    title = sentence("run.title" if whole_run else "title", lang, n=f"{shown.operations:,}")
     out = [
         f'<svg class="cc-map" viewBox="0 0 {WIDTH} {height}" role="img" aria-labelledby="cc{marker}t cc{marker}d" '
         f'xmlns="http://www.w3.org/2000/svg"><title id="cc{marker}t">{escape(title)}</title>'
@@ -214,10 +275,10 @@ def picture(shown: CrashMap, story: Story, lang: str) -> str:
             out.append(f'<rect class="edge" x="{left:g}" y="{top}" width="{right - left:g}" height="{tall}"/></g>')
             if not crowded:
                 letters += [_lettered(piece) for piece in pieces]
-        for left, right, cell in _runs(strip.cells, edges) if crowded else ():
+        for left, right, cell in _runs(strip.cells, edges, shown.marked) if crowded else ():
             letters += [_lettered(piece) for piece in _pieces(cell, left, right, top, tall)]
         out += letters
-    if len(shown.columns) > 1:
+    if len(shown.columns) > 1 and not whole_run:
         x = edges[-1][0]
         out.append(f'<line class="ret" x1="{x:g}" x2="{x:g}" y1="{_TOP - 10}" y2="{bottom}" stroke-width="2"/>')
     out += _marked(shown, edges, lang)
@@ -250,6 +311,11 @@ def _edges(shown: CrashMap) -> list[tuple[float, float]]:
     return edges
 
 
+def _id(marker: str, letter: str) -> str:
+    """The id of a verdict's pattern."""
+    return f"cc{marker}p{ord(letter):x}"
+
+
 def _patterns(marker: str, letters: set[str]) -> str:
     """A fill for each verdict: its colour, and lines or dots of its own."""
     line = 'stroke="var(--line)" stroke-opacity=".55"'
@@ -261,10 +327,13 @@ def _patterns(marker: str, letters: set[str]) -> str:
         "W": f'<path d="M0 0l8 8M8 0l-8 8" {line} stroke-width="1.3"/>',
         "L": '<circle cx="4" cy="4" r="1.9" fill="var(--line)" fill-opacity=".6"/>',
         "F": f'<path d="M2 0v8M6 0v8" {line} stroke-width="1.5"/>',
+        "=": '<circle cx="4" cy="4" r=".9" fill="var(--dot)"/>',
+        "D": f'<path d="M2 0v8M6 0v8" {line} stroke-width="1.5"/>',
+        "M": '<circle cx="4" cy="4" r="1.9" fill="var(--line)" fill-opacity=".6"/>',
         "+": f'<path d="M0 4h8" {line} stroke-width="1.6"/>',
     }
     made = "".join(
-        f'<pattern id="cc{marker}{_NAMES[x]}" width="8" height="8" patternUnits="userSpaceOnUse">'
+        f'<pattern id="{_id(marker, x)}" width="8" height="8" patternUnits="userSpaceOnUse">'
         f'<rect width="8" height="8" fill="var(--{_NAMES[x]})"/>{marks[x]}</pattern>'
         for x in LETTERS
         if x in letters
@@ -302,11 +371,14 @@ def _pieces(cell: Cell, left: float, right: float, top: float, tall: float) -> l
     ]
 
 
-def _runs(cells: Sequence[Cell], edges: Sequence[tuple[float, float]]) -> list[tuple[float, float, Cell]]:
-    """Neighbouring cells that show the same, as one."""
+def _runs(
+    cells: Sequence[Cell], edges: Sequence[tuple[float, float]], marked: int | None
+) -> list[tuple[float, float, Cell]]:
+    """Neighbouring cells that show the same, as one; the marked one apart."""
     runs: list[tuple[float, float, Cell]] = []
-    for cell, (left, right) in zip(cells, edges, strict=True):
-        if runs and runs[-1][2].letters == cell.letters:
+    for index, (cell, (left, right)) in enumerate(zip(cells, edges, strict=True)):
+        apart = marked is not None and index in (marked, marked + 1)
+        if runs and runs[-1][2].letters == cell.letters and not apart:
             runs[-1] = (runs[-1][0], right, cell if len(cell.letters) > 1 and not cell.during else runs[-1][2])
         else:
             runs.append((left, right, cell))
@@ -316,7 +388,7 @@ def _runs(cells: Sequence[Cell], edges: Sequence[tuple[float, float]]) -> list[t
 def _filled(piece: _Piece, marker: str) -> str:
     return (
         f'<rect x="{piece.x:.5g}" y="{piece.y:.5g}" width="{piece.width:.5g}" height="{piece.height:.5g}" '
-        f'fill="url(#cc{marker}{_NAMES[piece.letter]})"/>'
+        f'fill="url(#{_id(marker, piece.letter)})"/>'
     )
 
 
@@ -354,7 +426,8 @@ def _labels(
     out = []
     first, last = edges[0], edges[-1]
     narrowest = min((right - left for left, right in edges[1:-1]), default=_ROOM)
-    start, end = sentence("start", lang), sentence("returned", lang)
+    ends = shown.columns[-1].kind != "op"
+    start, end = sentence("start", lang), sentence("returned", lang) if ends else ""
     roomy = last[1] - last[0] >= 60
     if roomy:
         out.append(_text(start, sum(first) / 2, bottom + 12, 12, "mut"))
@@ -464,7 +537,7 @@ def _key(maps: Sequence[CrashMap], lang: str) -> str:
         defs = _patterns(marker + str(position), {letter})
         out.append(
             f'<span><svg viewBox="0 0 22 16" aria-hidden="true">{defs}<rect width="22" height="16" '
-            f'fill="url(#cc{marker}{position}{_NAMES[letter]})"/>{shown}</svg>'
+            f'fill="url(#{_id(f"{marker}{position}", letter)})"/>{shown}</svg>'
             f"{escape(explained(letter, lang)[2:])}</span>"
         )
     return f'<div class="cc-key">{"".join(out)}</div>'

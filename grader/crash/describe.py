@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from grader.crash.operations import (
+    EFFECT,
     Fsync,
     Link,
     Mark,
@@ -67,6 +68,9 @@ class Story:
         self.steps: dict[int, Step] = {}
         for index, operation in enumerate(recording.operations):
             if isinstance(operation, Mark):
+                if operation.kind == EFFECT:
+                    name, key = operation.data
+                    self.steps[index] = Step(index, "effect", f"{name} {key}", where=operation.where)
                 continue
             self.steps[index] = self._step(index, operation)
         self.end = next(

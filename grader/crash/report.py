@@ -48,7 +48,7 @@ def as_text(exploration: Exploration[Any], *, lang: str | None = None) -> str:
     """
     lang = language(lang)
     if exploration.cant_judge:
-        return "\n".join(_wrap(sentence("cant", lang, reason=translated(exploration.cant_judge, lang)), "", "  "))
+        return "\n".join(wrapped(sentence("cant", lang, reason=translated(exploration.cant_judge, lang)), "", "  "))
     story = Story(exploration.recording)
     example = exploration.counterexample()
     lines = _answers(exploration, lang)
@@ -64,21 +64,21 @@ def as_text(exploration: Exploration[Any], *, lang: str | None = None) -> str:
         return "\n".join(lines)
     if example is not None:
         stop = sentence("stop", lang)
-        lines += _wrap(headline(example, story, lang) + stop, "", "  ")
+        lines += wrapped(headline(example, story, lang) + stop, "", "  ")
         if example.where is not None:
             text = source(example.where)
             lines += [_cut(f"  {story.place(example.where, lang)}{sentence('colon', lang)} {text}".rstrip(), WIDTH)]
         lines.append(f"  {sentence('on.disk', lang)}{sentence('colon', lang)}".rstrip())
         for lying in on_disk(exploration, example, lang):
-            lines += _wrap("  ".join(part for part in (lying.name, lying.size, lying.note) if part), "    ", "      ")
+            lines += wrapped("  ".join(part for part in (lying.name, lying.size, lying.note) if part), "    ", "      ")
             lines += [f"  {row}" for row in lying.rows]
         words = sentence("recovery", lang) + sentence("colon", lang) + recovered(example, lang) + stop
-        lines += _wrap(words, "  ", "    ")
+        lines += wrapped(words, "  ", "    ")
         lines.append("")
     lines.append(f"{sentence('change', lang)}{sentence('colon', lang)}".rstrip())
     for number, diagnosis in enumerate(diagnose(exploration), 1):
-        lines += _wrap(f"{number}. {diagnosis.fault(lang)}", "  ", "     ")
-        lines += _wrap(diagnosis.advice(lang), "     -> ", "        ")
+        lines += wrapped(f"{number}. {diagnosis.fault(lang)}", "  ", "     ")
+        lines += wrapped(diagnosis.advice(lang), "     -> ", "        ")
     return "\n".join(lines)
 
 
@@ -105,7 +105,7 @@ def _counts(exploration: Exploration[Any], lang: str) -> list[str]:
     lines = [f"{'':<12}" + "".join(_right(head, 11) for head in heads) + f"  {sentence('bound', lang)}"]
     for name, survey in surveys(exploration):
         numbers = "".join(f"{n:>11,}" for n in (survey.images, survey.distinct, survey.looks))
-        lines += _wrap(bound_of(survey, lang), f"{_left(sentence(f'model.{name}', lang), 12)}{numbers}  ", " " * 47)
+        lines += wrapped(bound_of(survey, lang), f"{_left(sentence(f'model.{name}', lang), 12)}{numbers}  ", " " * 47)
     return lines
 
 
@@ -150,7 +150,7 @@ def map_as_text(shown: CrashMap, story: Story, lang: str) -> list[str]:
             continue
         if column.step is None:
             continue  # several operations that have nothing in common
-        words, where = column.step.words(lang), story.line(column.step.where, lang)
+        words, where = column.step.words(lang), story.line(column.step.where, lang) if column.step.where else ""
         if column.count > 1:
             size = number_of_bytes(column.size, lang) if column.size else ""
             words = f"{column.step.head(lang)} x {column.count:,}: {column.step.name} {size}".rstrip()
@@ -165,19 +165,19 @@ def map_as_text(shown: CrashMap, story: Story, lang: str) -> list[str]:
                 lines.append(_cut(f"{told}  {text}".rstrip(), WIDTH))
             else:  # the source on a line of its own
                 lines.append(_cut(told.rstrip(), WIDTH))
-                lines += [_cut(" " * (wide[0] + 6) + text, WIDTH)] if text else []
+                lines += [_cut(" " * (wide[0] + 6) + text, WIDTH)] if text and len(rows) <= 8 else []
     present = {letter for strip in shown.strips for cell in strip.cells for letter in cell.letters}
     legend = ";  ".join(explained(letter, lang) for letter in LETTERS if letter in present)
-    lines += _wrap(legend, "", "  ")
+    lines += wrapped(legend, "", "  ")
     if any(len(cell) > 1 for row in cells for cell in row):
-        lines += _wrap(sentence("legend.many", lang), "", "  ")
+        lines += wrapped(sentence("legend.many", lang), "", "  ")
     return lines
 
 
 def explained(letter: str, lang: str) -> str:
     """A letter of the map and its verdict, those that are faults with a reason."""
     words = f"{letter} {sentence(f'v.{letter}', lang)}"
-    return words + sentence("colon", lang) + sentence(f"why.{letter}", lang) if letter in "LWF+" else words
+    return words + sentence("colon", lang) + sentence(f"why.{letter}", lang) if letter in "LWF+DM=" else words
 
 
 def _head(first: int, last: int, kind: str, lang: str) -> str:
@@ -307,7 +307,7 @@ def _cut(text: str, width: int) -> str:
     return text.rstrip() + "..."
 
 
-def _wrap(text: str, first: str, rest: str, width: int = WIDTH) -> list[str]:
+def wrapped(text: str, first: str, rest: str, width: int = WIDTH) -> list[str]:
     """Break a text into lines; between words, and in Chinese between any two characters."""
     if width_of(text) == len(text):
         return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False) or [

@@ -1,13 +1,13 @@
 """Explore a whole run: killed at every point, resumed with its own code, its effects on the world counted.
 
-    from grader.crash import Ledger, explore_run
+from grader.crash import Ledger, explore_run
 
-    def agent(world: Ledger) -> str:      # starts, or resumes from what is on the disk
-        ...
-        if not world.count("mail-7"):     # ask the outside world
-            world.effect("send_mail", "mail-7")
+def agent(world: Ledger) -> str:      # starts, or resumes from what is on the disk
+    ...
+    if not world.count("mail-7"):     # ask the outside world
+        world.effect("send_mail", "mail-7")
 
-    explore_run(agent).check()
+explore_run(agent).check()
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Broken:
     image: Image
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RunExploration(Generic[T]):
     """The answer of ``explore_run``.
 
@@ -110,25 +110,20 @@ class RunExploration(Generic[T]):
         if not self.survives:
             raise AssertionError("\n" + str(self))
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         if self.survey is None:
-            return f"can't judge: {self.cant_judge}"
-        survey = self.survey
-        lines = [
-            f"crashes of the whole run: {survey.images:,} images, {survey.distinct:,} distinct, "
-            f"resumed {survey.looks:,} times",
-            f"bound: {survey.bound}",
-        ]
-        if not self.broken:
-            effects = sum(self.expected.values())
-            lines.insert(0, f"survives: the same result from every crash, all {effects} effects once each")
-        else:
-            first = self.broken[0]
-            at = f"line {first.where.line}, in {first.where.function}" if first.where else "the very beginning"
-            lines.insert(0, f"does not survive: {first.problem}")
-            lines.insert(1, f"smallest crash: at {at}, after {first.moment.op} operations")
-            lines.append(f"in all, {len(self.broken)} kinds of crash are not mended")
-        return "\n".join(lines)
+            return f"<RunExploration: can't judge: {self.cant_judge}>"
+        return f"<RunExploration: survives={self.survives}, {self.survey.images:,} images>"
+
+    def __str__(self) -> str:
+        from grader.crash.runmap import run_as_text
+
+        return run_as_text(self)
+
+    def _repr_html_(self) -> str:
+        from grader.crash.crashmap import run_as_html
+
+        return run_as_html(self)
 
 
 def explore_run(
@@ -257,4 +252,3 @@ class _RunLab(Generic[T]):
 
 def _counts(image: Image) -> list[tuple[str, int]]:
     return sorted(Counter(key for _, key in image.world).items())
-

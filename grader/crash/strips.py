@@ -1,7 +1,8 @@
 """The data of a crash map: for each crash model a strip, for each operation of the save a column, in each a verdict.
 
 Letters: ``O`` old, ``N`` new, ``R`` load raised, ``W`` wrong, ``L`` lost; for the next save ``.`` works, ``+`` a file
-is left for good, ``F`` it fails.
+is left for good, ``F`` it fails. For a resumed run ``=`` the same end, ``D`` an effect
+doubled, ``M`` an effect missing.
 """
 
 from __future__ import annotations
@@ -14,11 +15,10 @@ from typing import Any
 from grader.crash.describe import Step, Story
 from grader.crash.explore import Counterexample, Exploration, Verdict
 from grader.crash.models import Moment
-from grader.crash.operations import Mark
 
-LETTERS = "ON.+LRWF"
+LETTERS = "ON.=+LRWFMD"
 """From the best to the worst; the order in which letters of one column are shown after a power loss."""
-UNSOUND = "LRWF"
+UNSOUND = "LRWFMD"
 _OF = {Verdict.OLD: "O", Verdict.NEW: "N", Verdict.RAISES: "R", Verdict.WRONG: "W", Verdict.LOST: "L"}
 
 
@@ -54,7 +54,7 @@ class Column:
     """One column: the start, one operation or several alike, or the time after the save had returned.
 
     Attributes:
-        kind: ``start``, ``op`` or ``returned``.
+        kind: ``start``, ``op``, or ``returned`` (of a run: ``ended``).
         first: number of the first operation, counted from 1.
         last: number of the last.
         step: the operation, of several the first; None when they are not alike.
@@ -94,21 +94,12 @@ class CrashMap:
 
 def crash_map(exploration: Exploration[Any], story: Story, example: Counterexample | None, most: int = 64) -> CrashMap:
     """The crash map of an exploration, with at most about ``most`` columns."""
-    operations = exploration.recording.operations
-    indices = [i for i, operation in enumerate(operations) if not isinstance(operation, Mark)]
-    end = next(
-        (i for i, op in enumerate(operations) if isinstance(op, Mark) and op.kind == "save-end"), len(operations)
-    )
-    columns = [Column("start")]
-    columns += [
-        Column("op", n, n, story.steps[i], story.steps[i].size if story.steps[i].verb == "write" else 0)
-        for n, i in enumerate(indices, 1)
-    ]
-    columns.append(Column("returned"))
+    indices = sorted(story.steps)
+    columns = _columns(story, indices, "returned")
 
     def column_of(done: int) -> int:
         """The column of a moment at which ``done`` operations were complete."""
-        return len(indices) + 1 if done > end else bisect_right(indices, done - 1)
+        return len(indices) + 1 if done > story.end else bisect_right(indices, done - 1)
 
     strips: list[Strip] = []
     if exploration.kill is not None:
@@ -128,6 +119,35 @@ def crash_map(exploration: Exploration[Any], story: Story, example: Counterexamp
         marked = column_of(example.moment.op) + (1 if example.moment.cut else 0)
     whole = CrashMap(tuple(columns), tuple(strips), len(indices), marked, example.model if example else None)
     return _shorten(whole, most)
+
+
+def run_map(
+    outcomes: Iterable[tuple[Moment, str, int]], story: Story, worst: Moment | None, most: int = 64
+) -> CrashMap:
+    """The crash map of a whole run: for each kill how resuming ended.
+
+    Args:
+        outcomes: moments, letters, and how many images each stands for.
+        story: the uninterrupted run in words.
+        worst: the counterexample.
+        most: columns at most, about.
+    """
+    indices = sorted(story.steps)
+    columns = _columns(story, indices, "ended")[:-1]
+
+    def column_of(done: int) -> int:
+        return bisect_right(indices, done - 1)
+
+    cells = _row(outcomes, column_of, len(columns), lost=False)
+    marked = None if worst is None else column_of(worst.op) + (1 if worst.cut else 0)
+    shown = CrashMap(tuple(columns), (Strip("run", cells),), len(indices), marked, "run" if worst else None)
+    return _shorten(shown, most)
+
+
+def _columns(story: Story, indices: Sequence[int], last: str) -> list[Column]:
+    steps = [story.steps[index] for index in indices]
+    inner = [Column("op", n, n, s, s.size if s.verb == "write" else 0) for n, s in enumerate(steps, 1)]
+    return [Column("start"), *inner, Column(last)]
 
 
 def _row(outcomes: Iterable[tuple[Moment, str, int]], column_of: Any, width: int, *, lost: bool) -> tuple[Cell, ...]:

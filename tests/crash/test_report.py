@@ -7,18 +7,20 @@ import json
 import os
 import re
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from collections.abc import Callable
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
 
-from grader.crash import CannotExplore, PowerLoss, ProcessKill, explore
-from grader.crash.crashmap import as_html, as_page, side_by_side
+from grader.crash import CannotExplore, Ledger, PowerLoss, ProcessKill, Resumed, explore, explore_run
+from grader.crash.crashmap import as_html, as_page, run_as_html, side_by_side
 from grader.crash.describe import Story, hexdump
 from grader.crash.diagnose import KINDS, diagnose, diagnose_one
 from grader.crash.explore import Exploration
 from grader.crash.report import as_text, width_of
+from grader.crash.runmap import letter_of, map_of, run_as_text
 from grader.crash.sentences import known, translated
 from grader.crash.strips import LETTERS, crash_map
 
@@ -362,3 +364,73 @@ def test_a_bound_method_and_a_partial_can_be_explored() -> None:
     store = Store("s.json")
     assert explore(store.save, store.load, old=OLD, new=NEW).survives_kill is True
     assert explore(functools.partial(Store.save, store), store.load, old=OLD, new=NEW).survives_kill is True
+
+
+# -- whole runs --------------------------------------------------------------------------------------------------------
+
+
+def _agent(turns: int, *, asks: bool) -> Callable[[Ledger], int]:
+    """An agent that sends a mail a turn; on resuming, it may ask whether the last one was sent."""
+
+    def run(world: Ledger) -> int:
+        state: dict[str, Any] = {"done": [], "pending": None}
+        if os.path.exists("c.json"):
+            state = load()
+        for turn in range(turns):
+            key = f"m{turn}"
+            if key in state["done"]:
+                continue
+            if not (asks and state["pending"] == key and world.count(key)):
+                state["pending"] = key
+                durable(state)
+                world.effect("mail", key)
+            state["done"].append(key)
+            state["pending"] = None
+            durable(state)
+        return len(state["done"])
+
+    return run
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("turns", [1, 20])
+def test_a_run_that_mails_twice_is_mapped(turns: int, lang: str) -> None:
+    exploration = explore_run(_agent(turns, asks=False))
+    text = run_as_text(exploration, lang=lang)
+    assert max(width_of(line) for line in text.splitlines()) <= 80
+    if lang == "en":
+        assert text.startswith("survives a kill: NO")
+        assert "killed right after operation 6, outside: mail m0; then resumed." in " ".join(text.split())
+        assert "mail m0 happened 2 times, not 1." in text
+    page = run_as_html(exploration, lang=lang)
+    checker = _Checker()
+    checker.feed(page)
+    assert not checker.open and not checker.links and len(checker.ids) == len(set(checker.ids))
+    assert set(re.findall(r"url\(#([^)]+)\)", page)) <= set(checker.ids)
+    shown = map_of(exploration, Story(exploration.recording))
+    assert {letter for cell in shown.strips[0].cells for letter in cell.letters} == {"=", "D"}
+
+
+def test_a_run_that_asks_is_all_right() -> None:
+    exploration = explore_run(_agent(3, asks=True))
+    assert exploration.survives
+    assert str(exploration) == run_as_text(exploration)
+    assert "each of 3 effects once" in run_as_text(exploration, lang="en")
+    assert len(repr(exploration)) < 100
+    shown = map_of(exploration, Story(exploration.recording))
+    assert {cell.letters for cell in shown.strips[0].cells} == {"="}
+
+
+@pytest.mark.parametrize(
+    ("ended", "letter"),
+    [
+        (Resumed((), None, "1", True), "M"),
+        (Resumed((("mail", "a"),), None, "1", True), "="),
+        (Resumed((("mail", "a"), ("mail", "a")), None, "1", True), "D"),
+        (Resumed((("mail", "a"),), None, "2", False), "W"),
+        (Resumed((), "ValueError: x", "", False), "R"),
+        (Resumed((("mail", "a"),), None, "1", True, "crashed again: x"), "F"),
+    ],
+)
+def test_letters_of_resumed_runs(ended: Resumed, letter: str) -> None:
+    assert letter_of(ended, [], Counter({("mail", "a"): 1})) == letter
