@@ -10,12 +10,14 @@ paths; ``syscalls`` the descriptors). The real disk is not touched. Patching is 
 
 from __future__ import annotations
 
+import dbm.dumb
 import os
 import posixpath
 import site
 import stat
 import sys
 import sysconfig
+import tempfile
 import time as _time
 import weakref
 from collections.abc import Callable
@@ -29,6 +31,7 @@ from pyfakefs.fake_filesystem import FakeFilesystem
 from pyfakefs.fake_filesystem_unittest import Patcher
 from pyfakefs.fake_open import FakeFileOpen
 from pyfakefs.fake_path import FakePathModule
+from pyfakefs.fake_pathlib import FakePath
 
 from grader.crash import escapes, paths, threads
 from grader.crash.image import Image, Inode
@@ -139,6 +142,7 @@ class Disk:
     def __enter__(self) -> Disk:
         self._dont_write_bytecode = sys.dont_write_bytecode
         sys.dont_write_bytecode = True  # a .pyc written by an import is not the learner's file
+        self._tempdir, tempfile.tempdir = tempfile.tempdir, "/tmp"  # else tempfile writes a probe file
         mine = {module for name, module in sys.modules.items() if name.startswith("grader.crash.")}
         _RecordingPatcher.SKIPMODULES = Patcher.SKIPMODULES | mine  # this package keeps the real os
         self.patcher = _RecordingPatcher(use_known_patches=False)
@@ -173,6 +177,7 @@ class Disk:
         self._unhook()
         self.patcher.tearDown()
         sys.dont_write_bytecode = self._dont_write_bytecode
+        tempfile.tempdir = self._tempdir
 
     def _hook(self) -> None:
         disk = self
@@ -260,6 +265,13 @@ class Disk:
             return open_file(disk, *args, **kwargs)
 
         replace(fake_pathlib, "fake_open", pathlib_open)
+        def touching(path: Any, mode: int = 0o666, exist_ok: bool = True) -> None:
+            if exist_ok and disk.fs.exists(path):
+                disk.calls.utime(path, None)
+                return
+            flags = os.O_CREAT | os.O_WRONLY | (0 if exist_ok else os.O_EXCL)
+            disk.calls.close(disk.calls.open(path, flags, mode))
+
         replace(FakeFileOpen, "call", call)
         wrap(FakeDirectory, "add_entry", adding)
         wrap(FakeDirectory, "remove_entry", removing)
@@ -271,6 +283,10 @@ class Disk:
         wrap(FakeFilesystem, "stat", stating)
         wrap(FakeFilesystem, "chmod", moding)
         wrap(FakeFilesystem, "utime", moding)
+        replace(FakePath, "touch", touching)
+        for name, module in (("_os", self.calls), ("_io", self.patcher.fake_modules["io"])):
+            if name in dbm.dumb._Database.__dict__:  # kept in the class, where the patcher doesn't look
+                replace(dbm.dumb._Database, name, module)
         for name in PATH_STATS:
             wrap(FakePathModule, name, measuring)
 
@@ -425,6 +441,10 @@ class Disk:
     def escape(self, reason: str, frame: FrameType | None) -> None:
         """Note that the code went past the fake disk."""
         self._escapes.append(Escape(reason, self.where(frame), len(self._log)))
+
+    def follows(self) -> bool:
+        """Whether the calling thread runs the code under judgement, not the program around it."""
+        return self._gate.follows()
 
     def where(self, frame: FrameType | None = None) -> Where | None:
         """The innermost line of the code under judgement on the stack."""

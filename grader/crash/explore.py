@@ -21,6 +21,7 @@ from typing import Generic, TypeVar
 from grader.crash.disk import ROOT, Disk
 from grader.crash.image import Image
 from grader.crash.models import (
+    EVERY_BYTE,
     CrashModel,
     Look,
     Memory,
@@ -56,6 +57,11 @@ class Verdict(enum.Enum):
     def sound(self) -> bool:
         """Whether a program may go on from here."""
         return self in (Verdict.OLD, Verdict.NEW)
+
+
+FULL_SECONDS, MANY_SECONDS = 2, 8
+"""Leftovers that make the next save do the same operations: so many are killed again at every byte, so many at some."""
+SECOND_BOUND = "; a second crash after some of the leftovers of each kind, in some places of each write"
 
 
 class CannotExplore(Exception):
@@ -162,9 +168,9 @@ class Exploration(Generic[S]):
 
     @functools.cached_property
     def _end(self) -> int:
-        return next(
-            i for i, op in enumerate(self.recording.operations) if isinstance(op, Mark) and op.kind == "save-end"
-        )
+        operations = self.recording.operations
+        ends = (i for i, op in enumerate(operations) if isinstance(op, Mark) and op.kind == "save-end")
+        return next(ends, len(operations))
 
     def counterexample(self, model: str | None = None) -> Counterexample | None:
         """The smallest crash that is not survived; of a kill before a power loss when ``model`` is None."""
@@ -293,19 +299,19 @@ def explore(
     if same(old, new):
         raise CannotExplore("old and new are the same state, so no crash could be seen: give explore two that differ.")
     with Disk(cwd=cwd) as disk, faked(disk, save, load, same):
-        _attempt(disk, "save(old)", lambda: save(old))
+        reason = _attempt(disk, "save(old)", lambda: save(old))
+        if reason:
+            return Exploration(disk.recording(), reason, None, None, None, None)
         disk.settle()
         _expect(disk, "save(old)", load, old, same)
         disk.start()
         before = disk.image()
         disk.mark("save-begin")
-        _attempt(disk, "save(new)", lambda: save(new))
+        reason = _attempt(disk, "save(new)", lambda: save(new))
         disk.mark("save-end")
         recording = disk.recording()
-        if recording.escapes:
-            escape = recording.escapes[0]
-            line = f" (line {escape.where.line}, {escape.where.function})" if escape.where else ""
-            return Exploration(recording, f"{escape.reason}{line}", None, None, None, None)
+        if reason:
+            return Exploration(recording, reason, None, None, None, None)
         clean = disk.image()
         lab = _Lab(disk, save, load, old, new, same, prune, set(clean.names()) | set(before.names()))
         path = lab.path_of(clean)
@@ -316,6 +322,7 @@ def explore(
         if "kill" in surveys:
             kill = next(m for m in crash if m.name == "kill")
             following = kill.survey(recording, lab.look_further(second_crash), prune=prune)
+            following = replace(following, bound=following.bound + lab.second_bound)
         if lab.escaped:
             return Exploration(recording, lab.escaped, None, None, None, path)
     return Exploration(recording, None, surveys.get("kill"), surveys.get("power"), following, path)
@@ -342,6 +349,8 @@ class _Lab(Generic[S]):
         self.load_writes = False
         self._prune = prune
         self._memory: Memory[Found] = Memory(self.look, prune)
+        self._seconds: dict[tuple[str, ...], int] = {}
+        self.second_bound = ""
 
     def path_of(self, image: Image) -> str | None:
         """The file that load reads first."""
@@ -416,7 +425,15 @@ class _Lab(Generic[S]):
         first = self._memory.see(start)[0]
         if not first.verdict.sound:
             return None  # told already: the first crash was not survived
-        survey = ProcessKill().survey(recording, self.look, prune=self._prune, memory=self._memory)
+        shape = tuple(type(op).__name__ for op in recording.operations)
+        so_far = self._seconds[shape] = self._seconds.get(shape, 0) + 1
+        model = ProcessKill() if so_far <= FULL_SECONDS else ProcessKill(every_byte=0, cuts=0)
+        if so_far > MANY_SECONDS and so_far & (so_far - 1):
+            self.second_bound = SECOND_BOUND
+            return None
+        survey = model.survey(recording, self.look, prune=self._prune, memory=self._memory)
+        if survey.bound != EVERY_BYTE:
+            self.second_bound = SECOND_BOUND
         for outcome in survey.outcomes:
             if not outcome.result.verdict.sound:
                 part = "recovery" if outcome.moment.op < recovery else "the next save"
@@ -443,18 +460,21 @@ def _tells(found: Found) -> str:
     return f"gave the {found.verdict.value} state"
 
 
-def _attempt(disk: Disk, what: str, run: Callable[[], object]) -> None:
+def _attempt(disk: Disk, what: str, run: Callable[[], object]) -> str | None:
+    """Run a save; return why it can't be judged, None when it can."""
+    failure: Exception | None = None
     try:
         run()
     except Exception as error:
-        escapes = disk.recording().escapes
-        if escapes:
-            line = _at(escapes[0].where)
-            raise CannotExplore(
-                f"{what} goes past the fake disk and can't be judged: {escapes[0].reason}{line}."
-            ) from error
-        line = _at(_line(disk, error))
-        raise CannotExplore(f"{what} raised {words_of(error)}{line}, without any crash: mend that first.") from error
+        failure = error
+    escapes = disk.recording().escapes
+    if escapes:
+        where = escapes[0].where
+        return escapes[0].reason + (f" (line {where.line}, {where.function})" if where else "")
+    if failure is not None:
+        told = words_of(failure) + _at(_line(disk, failure))
+        raise CannotExplore(f"{what} raised {told}, without any crash: mend that first.") from failure
+    return None
 
 
 def _expect(disk: Disk, what: str, load: Callable[[], S], state: S, same: Callable[[S, S], object]) -> None:

@@ -7,6 +7,9 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+LONG_AGO = 1_500_000_000.0
+"""When the files of an image made by hand were last changed: long before any run, yet no date that a format refuses."""
+
 
 @dataclass(frozen=True, slots=True)
 class Inode:
@@ -63,9 +66,9 @@ class Image:
             parent = directory(posixpath.dirname(path))
             number = len(entries) + len(inodes) + 1
             entries[parent][posixpath.basename(path)] = number
-            inodes[number] = Inode("file", data=files[name])
+            inodes[number] = Inode("file", data=files[name], mtime=LONG_AGO)
         for number, inside in entries.items():
-            inodes[number] = Inode("directory", entries=inside, mode=0o755)
+            inodes[number] = Inode("directory", entries=inside, mode=0o755, mtime=LONG_AGO)
         return cls(inodes, 1, cwd)
 
     def find(self, path: str, *, follow: bool = True) -> int | None:

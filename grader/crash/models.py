@@ -28,6 +28,8 @@ from grader.crash.operations import (
 from grader.crash.replay import Files, Names, Snapshot
 
 R = TypeVar("R")
+EVERY_BYTE = "every byte of every write"
+"""The bound when nothing was left out."""
 Look = Callable[[Image], tuple[R, Sequence[Observation]]]
 """Something done with an image (recovery is run on it), and what it looked at while doing so."""
 
@@ -201,7 +203,7 @@ class ProcessKill:
                     outcomes += self._inside(at, operation, places, names, files, memory, recording.root)
             names.apply(operation)
             files.apply(operation)
-        bound = "every byte of every write"
+        bound = EVERY_BYTE
         if sampled:
             bound = (
                 f"every operation; writes to a file that recovery reads cut at about {self._cuts(total):,} places "

@@ -603,12 +603,20 @@ class RecordingOs(FakeOsModule):  # type: ignore[misc]
     ) -> None:
         source = os.fsdecode(os.fspath(src))
         if source.startswith("/proc/self/fd/"):  # how a nameless O_TMPFILE gets its name
+            if src_dir_fd is None and dst_dir_fd is None:  # then CPython calls link(2), which does not follow the link
+                raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), src, None, dst)
             handle = self.described(int(source.rpartition("/")[2]))
             self.disk.give_name(handle.node, os.fsdecode(self._path_with_dir_fd(dst, self.link, dst_dir_fd)))
             return
         super().link(
             src, dst, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd, follow_symlinks=follow_symlinks
         )
+
+    def listdir(self, path: Any = None) -> list[Any]:
+        if isinstance(path, int):
+            path = self.described(path).path
+        found: list[Any] = super().listdir("." if path is None else path)
+        return found
 
     def urandom(self, size: int, /) -> bytes:
         return bytes(_REAL_OS["urandom"](size))

@@ -124,6 +124,10 @@ class Gate:
         self._over = True
         self._let_go()
 
+    def follows(self) -> bool:
+        """Whether this thread runs the code under judgement: the one that entered, or one begun since."""
+        return _thread.get_ident() == self._main or threading.current_thread() in self._lives
+
     def new_life(self) -> None:
         """The process has died and another begins: its threads are gone with it."""
         with self._open:
