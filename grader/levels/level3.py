@@ -28,6 +28,7 @@ from grader.levels.level3_lives import (
     after,
     explore,
     sample,
+    together,
 )
 from grader.levels.level3_rules import Problem, check
 from grader.levels.places import Sources
@@ -85,20 +86,23 @@ class Judge:
         most = criteria()[CODE].points
         lives = Lives(self.run)
         dice = seed()
-        small = explore(lives, SMALL, check, deaths=2)
-        parts = [small]
-        for search in (
-            lambda: explore(lives, TIGHT, check, deaths=1),
-            lambda: sample(lives, LARGE, check, dice),
-        ):
-            if lives.trouble is None and not any(p.harm for part in parts for p in part.problems):
-                parts.append(search())
+        parts = [Found(), Found(), Found()]
+        together(
+            lives,
+            [
+                explore(parts[0], SMALL, check, deaths=2),
+                explore(parts[1], TIGHT, check, deaths=1),
+                sample(parts[2], LARGE, check, dice),
+            ],
+        )
         problems = sorted((p for part in parts for p in part.problems), key=lambda p: (not p.harm, p.size))
         if problems:
             problem = problems[0]
             text = self.told(problem)
-            if len(parts) == 3 and problem in parts[2].problems:
+            if any(problem is one for one in parts[2].problems):
                 text = join(text, _words("sampled", seed=dice))
+            if lives.files:
+                text = join(text, _words("files"))
             picture, picture_text = self.picture(problem)
             return Verdict(CODE, False, 0.0, most, text, picture=picture, picture_text=picture_text)
         if lives.trouble is not None:

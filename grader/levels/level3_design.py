@@ -226,7 +226,12 @@ def _started(state: Norm) -> Text | None:
     return _words("started.none")
 
 
-_APPROVAL = {"item": ("item", "itemid"), "action": ("action",), "requestedat": ("requestedat",), "decision": ("decision",)}
+_APPROVAL = {
+    "item": ("item", "itemid"),
+    "action": ("action",),
+    "requestedat": ("requestedat",),
+    "decision": ("decision",),
+}
 
 
 def _approvals(state: Norm) -> Text | None:
@@ -320,8 +325,10 @@ def judge_saves(value: Any) -> Text | None:
             value = json.loads(value)
         except ValueError as error:
             return _words("saves.not_json", why=plain(str(error)))
-    if not isinstance(value, list) or not value:
-        return _words("saves.undefined") if not value else _words("saves.type", found=alien(value) or type(value).__name__)
+    if not value:
+        return _words("saves.undefined")
+    if not isinstance(value, list):
+        return _words("saves.type", found=alien(value) or type(value).__name__)
     if len(value) != 3:
         return _words("saves.count", count=len(value))
     folded = [_folded(one) for one in value]

@@ -19,8 +19,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-import os
-import shutil
 import sys
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -49,7 +47,6 @@ def drive(stage: Stage, arguments: Any) -> dict[str, Any]:
     dumps, loads = json.dumps, json.loads
     for number, life in enumerate(lives):
         if number:
-            _clear()
             names = stage.fresh()
         stage.mark("life-begin", number)
         _live(stage, names, life, texts, dumps, loads)
@@ -75,7 +72,10 @@ def _live(
 
     def save(state: Any) -> None:
         """Put the whole state on disk, atomically."""
-        text = dumps(plain(state), ensure_ascii=False, sort_keys=True)
+        try:
+            text = dumps(state, ensure_ascii=False, sort_keys=True)
+        except (TypeError, ValueError, RecursionError):
+            text = dumps(plain(state), ensure_ascii=False, sort_keys=True)
         if text not in texts:
             texts[text] = len(texts)
             stage.mark("text", text)
@@ -195,12 +195,3 @@ def _place() -> list[Any]:
             return [code.co_filename[6:-1], frame.f_lineno, code.co_name]
         frame = frame.f_back  # type: ignore[assignment]
     return ["", 0, ""]
-
-
-def _clear() -> None:
-    """Take files of the last life away: only what ``save`` was given survives."""
-    for name in os.listdir("."):
-        if os.path.isdir(name) and not os.path.islink(name):
-            shutil.rmtree(name, ignore_errors=True)
-        else:
-            os.unlink(name)

@@ -7,10 +7,12 @@ stopped half way, and equal points need only one life.
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from grader.crash import Mark
@@ -18,7 +20,7 @@ from grader.levels.trial import Failure, Outcome, Place, Runner, Trial
 
 WRITES = ("ticket", "notice")
 FINAL = ("done", "rejected")
-BATCH = 60
+BATCH = 240
 """Lives in one run of the worker."""
 SECONDS = 10.0
 CLEAN = 6
@@ -174,6 +176,8 @@ class Lives:
         self.known: dict[Ask, Life] = {}
         self.trouble: Outcome | None = None
         """A run that could not be judged at all."""
+        self.files = False
+        """Whether the learner's code keeps files of its own."""
 
     def live(self, asks: Sequence[Ask]) -> list[Life]:
         """Return the lives asked for; fewer, when one of them was stopped, which is then the last."""
@@ -182,7 +186,7 @@ class Lives:
             batch = new[start : start + BATCH]
             lives = self._batch(batch)
             self.known |= dict(zip(batch, lives, strict=False))
-            if len(lives) < len(batch) or self.trouble or lives[-1:] and _stopped(lives[-1]):
+            if len(lives) < len(batch) or self.trouble or (lives[-1:] and _stopped(lives[-1])):
                 break
         return [self.known[ask] for ask in asks if ask in self.known]
 
@@ -199,6 +203,7 @@ class Lives:
         begun = False
         for mark in recording.operations:
             if not isinstance(mark, Mark):
+                self.files = True
                 continue
             if mark.kind == "text":
                 texts.append(str(mark.data))
@@ -289,8 +294,13 @@ def decided(point: Point, job: Job) -> Point:
 
 def asked(point: Point) -> list[str]:
     """Return the items for which an approval is asked on disk."""
+    return _asked(point.saved)
+
+
+@lru_cache(512)
+def _asked(saved: str) -> list[str]:
     try:
-        entries = json.loads(point.saved)["approvals"]
+        entries = json.loads(saved)["approvals"]
         return list(dict.fromkeys(str(entry["item"]) for entry in entries if not entry["decision"]))
     except (ValueError, TypeError, KeyError):
         return []
@@ -318,22 +328,51 @@ class Found:
     whole: bool = True
     """Whether the search went through everything within its bound."""
 
+    @property
+    def harmed(self) -> bool:
+        """Whether one of the problems harms."""
+        return any(problem.harm for problem in self.problems)
 
-def explore(lives: Lives, job: Job, check: Check, deaths: int, most: int = 1500) -> Found:
+
+Timeouts = tuple[tuple[int, str], ...]
+Search = Generator[list[Ask], list[Life], None]
+"""Yields the lives it needs next and is sent them (the first of them, when one was stopped)."""
+
+
+def together(lives: Lives, searches: Sequence[Search]) -> None:
+    """Run searches side by side, so that they share the worker's runs, until all end or one finds harm."""
+    asks: dict[int, list[Ask]] = {}
+    for number, search in enumerate(searches):
+        asks[number] = next(search, [])
+    while any(asks.values()) and lives.trouble is None:
+        lives.live([ask for wanted in asks.values() for ask in wanted])
+        for number, search in enumerate(searches):
+            if asks[number]:
+                known = itertools.takewhile(lambda life: life is not None, map(lives.known.get, asks[number]))
+                try:
+                    asks[number] = search.send([life for life in known if life is not None])
+                except StopIteration:
+                    asks[number] = []
+
+
+def explore(found: Found, job: Job, check: Check, deaths: int, most: int = 1500) -> Search:
     """Crash every life at every point, up to so many deaths in a row; each equal point is lived once."""
-    found = Found()
     seen: dict[Point, int] = {job.first(): 0}
     front = [History(job.first())]
     while front:
-        base = list(_lived(lives, front, [()] * len(front)))
-        timed = [
+        lives = yield [Ask(history.point) for history in front]
+        base = list(zip(front, lives, strict=False))
+        timed: list[tuple[History, Timeouts]] = [
             (history, ((number, fate),))
             for history, life in base
             if history.deaths < deaths
             for number in range(sum(event.kind in WRITES for event in life.events))
             for fate in ("done", "lost")
         ]
-        late = list(_lived(lives, [history for history, _ in timed], [timeouts for _, timeouts in timed]))
+        late: list[tuple[History, Life]] = []
+        if timed:
+            lives = yield [Ask(history.point, timeouts) for history, timeouts in timed]
+            late = [(history, life) for (history, _), life in zip(timed, lives, strict=False)]
         ahead: list[History] = []
         for history, life in [*base, *late]:
             found.lives += 1
@@ -343,20 +382,12 @@ def explore(lives: Lives, job: Job, check: Check, deaths: int, most: int = 1500)
                     seen[following.point] = following.deaths
                     ahead.append(following)
             found.moments += len(life.events) + 1
-        if lives.trouble or any(problem.harm for problem in found.problems):
-            break
+        if found.harmed:
+            return
         if found.lives + len(ahead) > most:
             found.whole = False
-            break
+            return
         front = ahead
-    return found
-
-
-def _lived(
-    lives: Lives, histories: Sequence[History], timeouts: Sequence[tuple[tuple[int, str], ...]]
-) -> Iterable[tuple[History, Life]]:
-    asks = [Ask(history.point, late) for history, late in zip(histories, timeouts, strict=True)]
-    return zip(histories, lives.live(asks), strict=False)
 
 
 def _next(history: History, life: Life, job: Job, deaths: int) -> Iterator[History]:
@@ -372,22 +403,21 @@ def _next(history: History, life: Life, job: Job, deaths: int) -> Iterator[Histo
                 yield history.died(life, cut, point)
 
 
-def sample(lives: Lives, job: Job, check: Check, seed: int, walks: int = 24, deaths: int = 4) -> Found:
+def sample(found: Found, job: Job, check: Check, seed: int, walks: int = 24, deaths: int = 4) -> Search:
     """Crash runs of a job at moments drawn by chance; the same seed draws the same moments."""
-    found = Found()
     dice = [random.Random(f"{seed}/{walk}") for walk in range(walks)]
     open_walks = {walk: History(job.first()) for walk in range(walks)}
     for _ in range(deaths + 3 * CLEAN):
-        if not open_walks:
-            break
         names = list(open_walks)
-        histories = [open_walks[walk] for walk in names]
-        late: list[tuple[tuple[int, str], ...]] = []
+        asks = []
         for walk in names:
             left, one = deaths - open_walks[walk].deaths, dice[walk]
             fate = one.choice(("done", "lost"))
-            late.append(((one.randrange(6), fate),) if left > 0 and one.random() < 0.35 else ())
-        for walk, (history, life) in zip(names, _lived(lives, histories, late), strict=False):
+            timeouts: Timeouts = ((one.randrange(6), fate),) if left > 0 and one.random() < 0.35 else ()
+            asks.append(Ask(open_walks[walk].point, timeouts))
+        lives = yield asks
+        for walk, life in zip(names, lives, strict=False):
+            history = open_walks[walk]
             found.lives += 1
             found.moments += 1
             found.problems += check(history, life, job)
@@ -396,9 +426,8 @@ def sample(lives: Lives, job: Job, check: Check, seed: int, walks: int = 24, dea
                 del open_walks[walk]
             else:
                 open_walks[walk] = following
-        if lives.trouble or any(problem.harm for problem in found.problems):
-            break
-    return found
+        if found.harmed or not open_walks:
+            return
 
 
 def _step(history: History, life: Life, job: Job, dice: random.Random, deaths: int) -> History | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from grader.levels.level3_lives import CLEAN, FINAL, WRITES, Event, History, Job, Life, Point, World, after, decided
@@ -52,6 +53,12 @@ def check(history: History, life: Life, job: Job) -> list[Problem]:
     return found
 
 
+@lru_cache(1024)
+def document_of(text: str) -> Document:
+    """Return a saved text as a document."""
+    return Document(text)
+
+
 class Document:
     """A saved document, known to have the shape of a task state."""
 
@@ -74,6 +81,11 @@ class Document:
 
 def misshapen(text: str, job: Job) -> str | None:
     """Say what keeps a saved text from being a task state of this job; None when it is one."""
+    return _misshapen(text, job.items)
+
+
+@lru_cache(1024)
+def _misshapen(text: str, names: tuple[str, ...]) -> str | None:
     try:
         raw = json.loads(text)
     except ValueError:
@@ -81,7 +93,7 @@ def misshapen(text: str, job: Job) -> str | None:
     if not isinstance(raw, dict):
         return "state"
     items = raw.get("items")
-    if not isinstance(items, list) or [isinstance(i, dict) and i.get("id") for i in items] != list(job.items):
+    if not isinstance(items, list) or [isinstance(i, dict) and i.get("id") for i in items] != list(names):
         return "items"
     for item in items:
         steps = item.get("steps")
@@ -100,7 +112,7 @@ def misshapen(text: str, job: Job) -> str | None:
     for entry in approvals:
         if not isinstance(entry, dict) or not {"item", "action", "requested_at", "decision"} <= set(entry):
             return "approvals"
-        if entry["item"] not in job.items or not (entry["decision"] is None or isinstance(entry["decision"], str)):
+        if entry["item"] not in names or not (entry["decision"] is None or isinstance(entry["decision"], str)):
             return "approvals"
     return None
 
@@ -114,7 +126,7 @@ def _problems(history: History, life: Life, job: Job) -> Iterator[Problem]:
         return Problem(kind, harm, history, life, index, item, step, values)
 
     point, index = life.point, 0
-    document = Document(point.saved)
+    document = document_of(point.saved)
     intents = {
         (item, name)
         for item in job.items
@@ -127,7 +139,7 @@ def _problems(history: History, life: Life, job: Job) -> Iterator[Problem]:
             if bad is not None:
                 yield problem("shape", True, part=bad)
                 return
-            new = Document(event.data[0])
+            new = document_of(event.data[0])
             for kind, item, step, values in _saved(document, new, point.world, job):
                 yield problem(kind, True, item, step, **values)
             document = new
