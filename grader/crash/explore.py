@@ -350,6 +350,7 @@ class _Lab(Generic[S]):
         self._prune = prune
         self._memory: Memory[Found] = Memory(self.look, prune)
         self._seconds: dict[tuple[str, ...], int] = {}
+        self._known_seconds: dict[tuple[str, ...], str] = {}
         self.second_bound = ""
 
     def path_of(self, image: Image) -> str | None:
@@ -430,7 +431,7 @@ class _Lab(Generic[S]):
         model = ProcessKill() if so_far <= FULL_SECONDS else ProcessKill(every_byte=0, cuts=0)
         if so_far > MANY_SECONDS and so_far & (so_far - 1):
             self.second_bound = SECOND_BOUND
-            return None
+            return self._known_seconds.get(shape)  # as the others of its kind that were looked at
         survey = model.survey(recording, self.look, prune=self._prune, memory=self._memory)
         if survey.bound != EVERY_BYTE:
             self.second_bound = SECOND_BOUND
@@ -439,7 +440,8 @@ class _Lab(Generic[S]):
                 part = "recovery" if outcome.moment.op < recovery else "the next save"
                 where = line_of(recording, outcome.moment)
                 line = f" at line {where.line}" if where else ""
-                return f"killed again during {part}{line}, load {_tells(outcome.result)}"
+                told = f"killed again during {part}{line}, load {_tells(outcome.result)}"
+                return self._known_seconds.setdefault(shape, told)
         return None
 
 

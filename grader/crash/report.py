@@ -123,8 +123,10 @@ def bound_of(survey: Survey[Any], lang: str) -> str:
             parts.append(sentence("bound.points", lang, n=model.points))
         return sentence("semicolon", lang).join(parts)
     if isinstance(model, ProcessKill):
-        numbers = re.findall(r"[\d,]*\d", survey.bound)
-        return sentence("bound.sampled", lang, a=numbers[0], b=numbers[-1]) if numbers else sentence("bound.all", lang)
+        first, _, further = survey.bound.partition("; a second crash")
+        numbers = re.findall(r"[\d,]*\d", first)
+        words = sentence("bound.sampled", lang, a=numbers[0], b=numbers[-1]) if numbers else sentence("bound.all", lang)
+        return words + (sentence("semicolon", lang) + sentence("bound.second", lang) if further else "")
     return survey.bound
 
 

@@ -112,6 +112,10 @@ _SENTENCES: dict[str, tuple[str, str]] = {
     "bound.torn": ("unsynced bytes lost, cut at {n} places", "未 fsync 的字节丢失，或在 {n} 处切断"),
     "bound.zeros": ("zeroed whole and by half", "或全部、后半为零"),
     "bound.lies": ("fsync does nothing", "fsync 什么也不做"),
+    "bound.second": (
+        "a second crash after some of the leftovers of each kind, in some places of each write",
+        "第二次崩溃只考察每类残留中的一部分、每次写入的若干处",
+    ),
     "bound.points": (
         "at most {n} moments within a file's unsynced writes",
         "一个文件未 fsync 的写入中至多看 {n} 个时刻",

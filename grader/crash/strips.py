@@ -113,7 +113,8 @@ def crash_map(exploration: Exploration[Any], story: Story, example: Counterexamp
             (o.moment, "F" if o.result.error or o.result.second else "+" if o.result.residue else ".", o.images)
             for o in exploration.following.outcomes
         )
-        strips.append(Strip("next", _row(nexts, column_of, len(columns), lost=False)))
+        cells = _row(nexts, column_of, len(columns), lost=False)
+        strips.append(Strip("next", tuple(_worst_within(cell) for cell in cells)))
     marked = None
     if example is not None:
         marked = column_of(example.moment.op) + (1 if example.moment.cut else 0)
@@ -164,6 +165,14 @@ def _row(outcomes: Iterable[tuple[Moment, str, int]], column_of: Any, width: int
             continue
         after[column] = "L" if lost and column == width - 1 and letter == "O" else letter
     return tuple(Cell(tuple(d), a) for d, a in zip(during, after, strict=True))
+
+
+def _worst_within(cell: Cell) -> Cell:
+    """One verdict for all cuts of a write: after a second crash, not every one of them is looked at."""
+    if len(cell.during) < 2:
+        return cell
+    letter = max((letter for letter, _ in cell.during), key=LETTERS.index)
+    return Cell(((letter, sum(count for _, count in cell.during)),), cell.after)
 
 
 def _sets(outcomes: Iterable[tuple[Moment, str, int]], column_of: Any, width: int) -> tuple[Cell, ...]:
