@@ -130,7 +130,7 @@ def check_complete(cells: Iterable[Cell], exercise: str) -> None:
 
 
 def context_cells(cells: Iterable[Cell]) -> list[Cell]:
-    """Return the cells to run, as plain Python: without criterion cells and cells that only call ``check``.
+    """Return the cells to run, as plain Python: without criterion cells and what only checks or tries the answer.
 
     A criterion cell in which no ``check`` is left holds an answer that was put into the wrong cell: it is run.
     """
@@ -138,8 +138,31 @@ def context_cells(cells: Iterable[Cell]) -> list[Cell]:
     return [
         Cell(cell.id, to_python(cell.source))
         for cell in cells
-        if cell.source.strip() and not only_checks(cell.source) and not (cell.id in known and "check" in cell.source)
+        if cell.source.strip()
+        and not only_checks(cell.source)
+        and not _only_tries(cell.source)
+        and not (cell.id in known and "check" in cell.source)
     ]
+
+
+def _only_tries(source: str) -> bool:
+    """Tell whether a cell only shows the answer at work, ``try_it(run_agent);``.
+
+    It changes directories and leaves what an answer remembers, and a loop without an end hangs in it; the judge runs
+    the answer itself.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return bool(tree.body) and all(
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and isinstance(node.value.func, ast.Name)
+        and node.value.func.id == "try_it"
+        and all(isinstance(given, ast.Name) for given in node.value.args)
+        for node in tree.body
+    )
 
 
 def only_checks(source: str) -> bool:

@@ -31,6 +31,7 @@ from grader.crash.operations import Escape, Fsync, Link, Rename, SyncAll, Trunca
 from grader.crash.replay import answer
 from grader.criteria import criteria
 from grader.levels import level2_scripts as scripts
+from grader.levels.literals import last_cell_with, literal
 from grader.levels.places import Sources, place_of
 from grader.levels.replay import after, disks, places, written
 from grader.levels.starts import starts
@@ -40,6 +41,7 @@ from grader.words import catalogue, join, plain
 
 EXERCISE = "level2"
 CELL = "level2-code"
+CELL_WRITTEN = "level2-hazards"
 CODE = ("level2-atomic", "level2-point-a", "level2-runs")
 WRITTEN = {
     "level2-hazard-overwrite": ("hazard_1", "hazard_2"),
@@ -180,6 +182,25 @@ def document(content: bytes | None) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
+def _no_object(content: bytes | None) -> str | None:
+    """Return how a file begins that is complete but no JSON object; None when it only breaks off."""
+    if not content:
+        return None
+    text = content.decode("utf-8", errors="replace")
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        broken = "Unterminated" in error.msg or "escape" in error.msg or error.pos >= len(text.rstrip()) - 5
+        if broken or "Extra data" in error.msg:
+            return None
+    except (ValueError, RecursionError):
+        return None
+    else:
+        if isinstance(found, dict):
+            return None
+    return " ".join(text[:24].replace("`", "'").split())
+
+
 def holds(found: dict[str, Any], given: Sequence[Any]) -> bool | None:
     """Tell whether a document is the state that a save was given; None when no argument looks like a state."""
     states = [value for value in given if isinstance(value, dict) and not alien(value) and set(FIELDS) & set(value)]
@@ -198,7 +219,18 @@ def holds(found: dict[str, Any], given: Sequence[Any]) -> bool | None:
 
 
 def _as_long(left: Any, right: Any) -> bool:
-    return isinstance(left, list) and isinstance(right, list) and len(left) == len(right)
+    """Tell whether as many messages were written as were given, and no text of any of them was lost."""
+    if not (isinstance(left, list) and isinstance(right, list) and len(left) == len(right)):
+        return False
+    return all(_tells(found, given) for found, given in zip(left, right, strict=True))
+
+
+def _tells(found: Any, given: Any) -> bool:
+    whole = "\n".join(_texts(found))
+    return all(
+        text in whole or json.dumps(text)[1:-1] in whole or json.dumps(text, ensure_ascii=False)[1:-1] in whole
+        for text in _texts(given)
+    )
 
 
 def _same(left: Any, right: Any) -> bool:
@@ -383,14 +415,24 @@ class Judge:
         return [judges[criterion]() for criterion in asked]
 
     def texts(self) -> tuple[dict[str, Any], Failure | None]:
-        """Return the written answers as plain values, and why there are none."""
-        outcome = self.first or self.run(Trial("level2", {"scripts": []}))
-        data = outcome.data
-        if self.first is not None and not isinstance(data, dict):
-            outcome = self.run(Trial("level2", {"scripts": []}))
-            data = outcome.data
-        found = data.get("texts") if isinstance(data, dict) else None
-        return (found if isinstance(found, dict) else {}), outcome.failure
+        """Return the written answers as plain values, and why one may be missing.
+
+        They are read where they are literals, so that nothing the code does takes them away; else the cells are run.
+        """
+        names = list(dict.fromkeys(name for both in WRITTEN.values() for name in both))
+        cells = self.sources.cells
+        read = {name: value for name in names if (value := literal(cells.values(), name)) is not None}
+        if len(read) == len(names):
+            return {name: value for name, (value,) in read.items()}, None
+        outcome = self.first
+        if outcome is None or not isinstance(outcome.data, dict):
+            until = last_cell_with(cells.items(), names, CELL_WRITTEN)
+            outcome = self.run(Trial("level2", {"scripts": []}, seconds=SECONDS, until=until))
+        found = outcome.data.get("texts") if isinstance(outcome.data, dict) else None
+        texts = {name: value for name, (value,) in read.items()} | (found if isinstance(found, dict) else {})
+        failures = [*outcome.cells, *([outcome.failure] if outcome.failure else [])]
+        stopped = [failure for failure in failures if failure.cell in (CELL_WRITTEN, "")]
+        return texts, next(iter(stopped or failures), None)
 
     def _reason(self, failure: Failure) -> Text:
         return self.sources.reason(failure, SECONDS)
@@ -448,7 +490,7 @@ class Judge:
         key = id(outcome)
         if key not in self._films:
             images = disks(outcome.recording)
-            candidates = places(outcome.recording, images, NAME)[:6]
+            candidates = _standing(outcome.recording, images)[:6]
             if self._path in candidates:
                 candidates = [self._path]
             films = [film(outcome.recording, images, path) for path in candidates]
@@ -516,14 +558,15 @@ class Judge:
             if outcome.recording is not None
             for op in outcome.recording.operations
         )
-        others = sorted(
-            {
-                posixpath.basename(path)
-                for outcome in outcomes
-                if outcome.recording is not None
-                for path in disks(outcome.recording)[-1].files()
-            }
-        )
+        files = {
+            posixpath.basename(path): data
+            for outcome in outcomes
+            if outcome.recording is not None
+            for path, data in disks(outcome.recording)[-1].files().items()
+        }
+        others = sorted(files)
+        if len(others) == 1 and called and document(files[others[0]]) is None and _no_object(files[others[0]]) is None:
+            return _words("atomic.other_unfinished", names=plain(others[0]))
         if others:
             return _words("atomic.other_name", names=plain(", ".join(others[:4])))
         return _words("atomic.absent", file=plain(NAME)) if called else _words("atomic.never")
@@ -540,7 +583,8 @@ class Judge:
         if f"[Errno {errno.EXDEV}]" in failure.message:
             return _words("atomic.exdev", why=why)
         if failure.type == "FileNotFoundError":
-            return _words("atomic.not_found", why=why)
+            wrong_way = f"{NAME}' -> " in failure.message
+            return _words("atomic.wrong_way" if wrong_way else "atomic.not_found", why=why)
         return _words("atomic.raised", why=why)
 
     def _explain(self, played: Film, fault: Fault, outcome: Outcome) -> Text:
@@ -574,6 +618,9 @@ class Judge:
             )
             return _words(f"atomic.{fault.kind}", earlier=earlier, backup=plain(backup), **common)
         if fault.kind == "renamed_unfinished":
+            start = _no_object(fault.content)
+            if start is not None:
+                return _words("atomic.no_object", start=plain(start), **common)
             return _words("atomic.renamed_unfinished", **common)
         if fault.kind == "raised":
             return self._raised(outcome)
@@ -761,6 +808,9 @@ class Judge:
                 waiting, ran = False, None
                 model += 1
                 last_mark = index
+            elif mark.kind == "run-end":
+                if waiting and ran is not None:  # the model was not called again: what does the end leave?
+                    waiting = self._booked(content, _tool_use(ran) or {}, ran.get("result")) is not None
             elif mark.kind in ("tool-begin", "tool-end"):
                 if mark.kind == "tool-begin":
                     ran = _turn_of(mark.data, turns[:model])
@@ -847,9 +897,12 @@ class Judge:
         pending = found.get("pendingToolUse")
         if pending:
             return _words("point_a.not_cleared", call=call, found=_cut(json.dumps(pending, ensure_ascii=False)))
-        if not _has_result(_list(found.get("messages")), block["id"], result):
-            return _words("point_a.result_missing", call=call)
-        return None
+        messages = _list(found.get("messages"))
+        if _has_result(messages, block["id"], result, of_user=False):
+            return None  # under which role, the loop's criterion asks
+        if any(isinstance(result, str) and result in text for message in messages[1:] for text in _texts(message)):
+            return _words("point_a.result_elsewhere", call=call, id=plain(str(block["id"])))
+        return _words("point_a.result_missing", call=call)
 
     # -- runs ------------------------------------------------------------------------------------------------------
 
@@ -986,6 +1039,8 @@ def _history(messages: Any, script: dict[str, Any], turns: int, *, shown: bool) 
         return _words("runs.messages_type", where=where, found=alien(messages) or type(messages).__name__)
     wanted = 1 + 2 * turns
     if not messages or not _is_message(messages[0], "user") or _text_of(messages[0]) != script["task"]:
+        if shown and turns and len(messages) < wanted:
+            return _words("runs.part_shown", where=where, found=len(messages), wanted=wanted)
         return _words("runs.first_message", where=where)
     for number in range(turns):
         turn = script["turns"][number]
@@ -1069,13 +1124,25 @@ def _names_call(found: dict[str, Any], block: dict[str, Any]) -> bool:
     )
 
 
-def _has_result(messages: list[Any], number: str, result: Any) -> bool:
+def _texts(value: Any) -> Iterator[str]:
+    """Yield every string inside plain data, keys aside."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, dict) and ALIEN not in value:
+        for item in value.values():
+            yield from _texts(item)
+
+
+def _has_result(messages: list[Any], number: str, result: Any, *, of_user: bool = True) -> bool:
     return any(
         item.get("type") == "tool_result"
         and item.get("tool_use_id") == number
         and _plain_text(item.get("content")) == result
         for message in messages
-        if _is_message(message, "user")
+        if not of_user or _is_message(message, "user")
         for item in _blocks(message)
     )
 
@@ -1151,6 +1218,22 @@ def _begun(recording: Recording) -> int | None:
     return next(
         (i for i, op in enumerate(recording.operations) if isinstance(op, Mark) and op.kind == "run-begin"), None
     )
+
+
+def _standing(recording: Recording, images: list[Image]) -> list[str]:
+    """Return the places of a checkpoint in the runs, those where most saves left one first; not what cells did before.
+
+    A cell that tries the code out leaves folders of its own, and a save may build its file in a new one each time.
+    """
+    begun = _begun(recording) or 0
+    runs = [images[i] for i in range(begun, len(images)) if i == begun or images[i] is not images[i - 1]]
+    ends = [
+        images[index]
+        for index, op in enumerate(recording.operations)
+        if index >= begun and isinstance(op, Mark) and op.kind == "save-end"
+    ]
+    found = [path for path in places(recording, images, NAME) if any(image.read(path) is not None for image in runs)]
+    return sorted(found, key=lambda path: -sum(image.read(path) is not None for image in ends))
 
 
 def _written_in(played: Film) -> bool:

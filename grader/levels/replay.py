@@ -17,6 +17,8 @@ def after(image: Image, operation: Operation, cut: int | None = None) -> Image:
     def entries(directory: int) -> dict[str, int]:
         return dict(inodes[directory].entries)
 
+    if isinstance(operation, Write | Truncate | Meta) and operation.inode not in inodes:
+        inodes[operation.inode] = Inode("file")  # a file that has no name yet (O_TMPFILE)
     if isinstance(operation, Write):
         inodes[operation.inode] = replace(
             inodes[operation.inode], data=written(inodes[operation.inode].data, operation, cut)

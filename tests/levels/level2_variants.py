@@ -1006,7 +1006,7 @@ WRONG: dict[str, Variant] = {
             LOOP.replace("        save_checkpoint(state)\n'''", "").replace("    while True:", "    for _ in range(2):")
             + "    return state\n",
         ),
-        (P, R),
+        (R,),
         {R: "instead of 4"},
     ),
     "model_twice": Variant(
