@@ -18,11 +18,12 @@ from grader.answers.cells import (
 )
 from grader.answers.rubric import read
 from grader.answers.rubric.reading import Reading
-from grader.answers.runner import Worker
+from grader.answers.runner import BUSY, Worker
 from grader.criteria import Criterion, criteria, of_exercise
 from grader.levels import level1, level2, level3
+from grader.levels.literals import last_cell_with
 from grader.levels.places import Sources
-from grader.levels.trial import Failure, Runner, Trial, alien
+from grader.levels.trial import Outcome, Runner, Trial, alien
 from grader.verdict import Text, Verdict
 from grader.words import catalogue, join
 
@@ -97,7 +98,10 @@ def judge_cells(
                 verdicts[criterion.id] = Verdict(criterion.id, None, 0.0, criterion.points, text)
             continue
         try:
-            found = judge(to_run, here, run_in.runner(to_run), student_id)
+            found = judge(to_run, here, _sure(run_in.runner(to_run)), student_id)
+        except _NotRun as not_run:
+            text = _words("check.not_run" if not_run.busy else "check.no_worker")
+            found = [Verdict(c.id, None, 0.0, c.points, text, flags=("not run",)) for c in here]
         except Exception as error:  # a recording made to be strange must not stop a batch
             what = type(error).__name__
             found = [
@@ -113,6 +117,25 @@ def judge_cells(
             ]
         verdicts |= {verdict.criterion: verdict for verdict in found}
     return [verdicts[criterion.id] for criterion in wanted]
+
+
+class _NotRun(Exception):
+    """Nothing of the learner's could be run, so there is nothing to judge."""
+
+    def __init__(self, busy: bool) -> None:
+        self.busy = busy
+
+
+def _sure(run: Runner) -> Runner:
+    """Return ``run``, raising when the worker could not run anything."""
+
+    def once(trial: Trial) -> Outcome:
+        outcome = run(trial)
+        if outcome.failure is not None and outcome.failure.kind == "broken":
+            raise _NotRun(outcome.failure.type == BUSY)
+        return outcome
+
+    return once
 
 
 MINE: dict[object, bool] = {"met": True, True: True, "not met": False, False: False}
@@ -149,14 +172,15 @@ Level = Callable[[list[Cell], list[Criterion], Runner, str], list[Verdict]]
 
 def _level1(cells: list[Cell], wanted: list[Criterion], run: Runner, student_id: str) -> list[Verdict]:
     outcome = run(Trial("level1"))
+    if not (isinstance(outcome.data, dict) and "missing" in outcome.data):  # what comes after it must not take it away
+        until = last_cell_with([(cell.id, cell.source) for cell in cells], ["missing"], level1.CELL)
+        outcome = run(Trial("level1", until=until))
     verdicts = level1.judge(outcome.data, [criterion.id for criterion in wanted], student_id, _explanation)
     failure = next(iter([*outcome.cells, *([outcome.failure] if outcome.failure else [])]), None)
     if failure is None or (isinstance(outcome.data, dict) and "missing" in outcome.data):
         return verdicts
     sources = Sources({cell.id: cell.source for cell in cells}, level1.CELL)
     why = _words("check.cell_raised", what=sources.reason(failure))
-    if failure.kind == "broken":  # nothing of the learner's was run
-        return [replace(verdict, met=None, message=_words("check.internal", what="worker")) for verdict in verdicts]
     return [replace(verdict, message=join(why, verdict.message)) for verdict in verdicts]
 
 
@@ -176,18 +200,19 @@ def _level2(cells: list[Cell], wanted: list[Criterion], run: Runner, student_id:
     if written:
         texts, failure = judge.texts()
         for criterion in written:
-            verdicts[criterion.id] = _written(criterion, texts, failure)
+            verdicts[criterion.id] = _written(criterion, texts, judge.sources.reason(failure) if failure else None)
     return [verdicts[criterion.id] for criterion in wanted]
 
 
-def _written(criterion: Criterion, texts: Mapping[str, Any], failure: Failure | None) -> Verdict:
-    """Judge a written criterion, which may be answered by either of its strings."""
+def _written(criterion: Criterion, texts: Mapping[str, Any], why: Text | None) -> Verdict:
+    """Judge a written criterion, which may be answered by either of its strings; ``why`` one may not be there."""
     names = level2.WRITTEN[criterion.id]
     found: list[str] = []
     problem: Text | None = None
     for name in names:
         if name not in texts:
-            problem = problem or _words("written.missing", name=name, cell=criterion.cell)
+            gone = _words("written.missing", name=name, cell=criterion.cell)
+            problem = problem or (join(_words("check.cell_raised", what=why), gone) if why else gone)
         elif not isinstance(texts[name], str):
             kind = alien(texts[name]) or type(texts[name]).__name__
             problem = problem or _words("written.type", name=name, found=kind)
@@ -198,6 +223,8 @@ def _written(criterion: Criterion, texts: Mapping[str, Any], failure: Failure | 
         return Verdict(criterion.id, False, 0.0, criterion.points, text)
     readings = [read(criterion.id, text) for text in found]
     best = max(readings, key=lambda reading: (_RANK[reading.decision], len(reading.points_made)))
+    if problem is not None and best.decision == "reject":
+        return Verdict(criterion.id, False, 0.0, criterion.points, problem)
     return _verdict(criterion, best)
 
 

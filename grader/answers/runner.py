@@ -16,8 +16,11 @@ import msgspec
 
 from grader.answers import wire
 from grader.answers.cells import Cell
+from grader.answers.patience import WALL
 from grader.levels.trial import Failure, Outcome, Runner, Trial
 
+BUSY = "busy"
+"""Type of a ``broken`` failure: the machine was too busy, twice, to let the run come to anything."""
 _BOOT = "import sys; sys.path.extend({paths!r}); from grader.answers.worker import zygote; zygote()"
 
 
@@ -48,13 +51,17 @@ class Worker:
             from grader.answers.worker import run_here
 
             return run_here(job)
-        with self._lock:
-            try:
-                reply = self._ask(job)
-            except (OSError, EOFError, msgspec.MsgspecError, ValueError) as error:
-                self._stop()
-                return Outcome(None, failure=Failure("died", message=f"{type(error).__name__}: {error}"[:200]))
-        return read(reply)
+        for _ in range(2):
+            with self._lock:
+                try:
+                    reply = self._ask(job)
+                except (OSError, EOFError, msgspec.MsgspecError, ValueError) as error:
+                    self._stop()
+                    return Outcome(None, failure=Failure("died", message=f"{type(error).__name__}: {error}"[:200]))
+            outcome = read(reply)
+            if not (reply.starved and outcome.failure is not None and outcome.failure.kind == "time"):
+                return outcome
+        return Outcome(None, failure=Failure("broken", BUSY))  # once more in vain: nothing to judge it by
 
     def warm(self) -> None:
         """Start the zygote, if it is not there, without waiting for it."""
@@ -86,7 +93,8 @@ class Worker:
     def _ask(self, job: wire.Job) -> wire.Reply:
         process = self._started()
         assert process.stdin is not None and process.stdout is not None
-        watchdog = threading.Timer(job.trial.seconds + self.limits.grace + 15, process.kill)
+        longest = WALL * (job.trial.seconds + self.limits.grace)
+        watchdog = threading.Timer(longest + 15, process.kill)
         watchdog.daemon = True
         watchdog.start()
         try:
@@ -146,6 +154,9 @@ def read(reply: wire.Reply) -> Outcome:
         }
         return Outcome(None, failure=failures[reply.ended], output=output)
     try:
-        return wire.decode_outcome(reply.payload, output)
+        outcome = wire.decode_outcome(reply.payload, output)
     except (msgspec.MsgspecError, ValueError, TypeError, KeyError, RecursionError) as error:
         return Outcome(None, failure=Failure("damaged", message=str(error)[:200]), output=output)
+    if outcome.failure is not None and outcome.failure.kind == "broken":  # only the judge's own side may say so
+        return Outcome(None, failure=Failure("damaged", message="broken"), output=output)
+    return outcome

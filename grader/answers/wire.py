@@ -23,7 +23,7 @@ class Limits(msgspec.Struct, frozen=True):
     output: int = 64 * 1024
     result: int = 48 * 1024 * 1024
     grace: float = 0.7
-    """Seconds between the moment a child should end itself and the moment it is killed."""
+    """Seconds that a child has to end itself once it is over its limit, before it is killed."""
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -41,6 +41,8 @@ class Reply(msgspec.Struct, frozen=True):
     payload: bytes = b""
     output: bytes = b""
     detail: str = ""
+    starved: bool = False
+    """It was ended on a machine too busy to let it run."""
 
 
 # A recording's operations are a union of dataclasses, which msgspec decodes only as tagged structs: each gets a

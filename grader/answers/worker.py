@@ -11,11 +11,13 @@ import ast
 import asyncio
 import builtins
 import contextlib
+import functools
 import gc
 import importlib
 import inspect
 import io
 import linecache
+import math
 import os
 import select
 import signal
@@ -27,6 +29,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from grader.answers import wire
+from grader.answers.patience import Clock
 from grader.crash import Disk
 from grader.levels import level1_drive, level2_drive, level3_drive
 from grader.levels.trial import FORKS, Failure, Kind, Outcome, Place, Stage
@@ -203,16 +206,19 @@ class Run:
             self.deliver(*self._inside())
 
     def fresh(self) -> dict[str, Any]:
-        """Run the cells again in a namespace of their own, as a new process would, and return it."""
+        """Run the cells again in a namespace of their own, as a new process would, and return it.
+
+        Cells that only call functions by name, to try them, are left out.
+        """
         self.module = types.ModuleType("__main__")
         self.namespace = self.module.__dict__
-        self._run_cells([])
+        self._run_cells([cell for cell in self.job.cells if not _only_calls(cell[1])], [])
         return self.namespace
 
-    def _run_cells(self, failures: list[Failure]) -> None:
+    def _run_cells(self, cells: list[tuple[str, str]], failures: list[Failure]) -> None:
         sys.modules["__main__"] = self.module
         self.namespace.update(_surroundings())
-        for name, source in self.job.cells:
+        for name, source in cells:
             self.current = name
             try:
                 self._cell(name, source)
@@ -220,10 +226,12 @@ class Run:
                 raise
             except BaseException as error:
                 failures.append(failure_of(error, name))
+            if name == self.job.trial.until:
+                break
         self.current = ""
 
     def _inside(self) -> tuple[Any, Failure | None]:
-        self._run_cells(self.cells)
+        self._run_cells(self.job.cells, self.cells)
         driver = DRIVERS.get(self.job.trial.driver)
         if driver is None:
             return None, Failure("broken", message=f"no driver {self.job.trial.driver}")
@@ -247,6 +255,23 @@ class Run:
             self._loop.run_until_complete(eval(code, self.namespace))
         else:
             exec(code, self.namespace)
+
+
+@functools.cache
+def _only_calls(source: str) -> bool:
+    """Tell whether a cell does nothing but call functions by their names, in a loop or not."""
+
+    def calls(body: list[ast.stmt]) -> bool:
+        return all(
+            (isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) and isinstance(one.value.func, ast.Name))
+            or (isinstance(one, ast.For) and calls(one.body))
+            for one in body
+        )
+
+    try:
+        return calls(ast.parse(source).body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
 
 
 class _Shell:
@@ -301,7 +326,7 @@ def _child(job: wire.Job, result: int, out: int, close: list[int]) -> NoReturn:
     sys.stdout = open(1, "w", encoding="utf-8", errors="replace", closefd=False, buffering=1)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", errors="replace", closefd=False, buffering=1)  # noqa: SIM115
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr  # type: ignore[misc]
-    _limit(job.limits)
+    _limit(job.limits, job.trial.seconds)
 
     def send(message: Outcome) -> NoReturn:
         try:
@@ -337,13 +362,16 @@ def _child(job: wire.Job, result: int, out: int, close: list[int]) -> NoReturn:
     main = threading.get_ident()
 
     def watch() -> None:
-        done.wait(job.trial.seconds)
+        while (over := clock.read().over(job.trial.seconds)) is None:
+            _Real.sleep(0.03)
+        spent = clock.read()
+        seconds = f"{job.trial.seconds if over == 'cpu' else spent.wall:.2g}"
         frame = _Real.frames().get(main)
-        run.deliver(None, Failure("time", "", f"{job.trial.seconds:g}", place_of(frame), run.current))
+        run.deliver(None, Failure("time", over, seconds, place_of(frame), run.current))
 
     own = os.getpid()
     os_getpid = os.getpid
-    done = threading.Event()
+    clock = Clock()
     time.sleep = _brief_sleep  # type: ignore[assignment]
     os._exit = gone  # type: ignore[assignment]
     sys.addaudithook(audit)
@@ -352,13 +380,15 @@ def _child(job: wire.Job, result: int, out: int, close: list[int]) -> NoReturn:
     run.go()
 
 
-def _limit(limits: wire.Limits) -> None:
+def _limit(limits: wire.Limits, seconds: float) -> None:
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
         resource.setrlimit(resource.RLIMIT_AS, (limits.memory, limits.memory))
+        cpu = math.ceil(seconds + limits.grace) + 1
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))  # where there is no /proc to measure by
 
 
 # ---------------------------------------------------------------------------------------------- the zygote
@@ -367,18 +397,18 @@ def _limit(limits: wire.Limits) -> None:
 def _supervise(pid: int, job: wire.Job, result: int, out: int) -> wire.Reply:
     """Collect what a child sends and prints until it ends or its limits do."""
     limits = job.limits
-    deadline = time.monotonic() + job.trial.seconds + limits.grace
+    clock = Clock(pid)
+    allowed = job.trial.seconds + limits.grace
     received, printed = bytearray(), bytearray()
     need = wire.FRAME.size
     size: int | None = None
     ended: str | None = None
     open_pipes = {result, out}
     while ended is None:
-        left = deadline - time.monotonic()
-        if left <= 0:
+        if clock.read().over(allowed) is not None:
             ended = "time"
             break
-        ready, _, _ = select.select(list(open_pipes), [], [], min(left, 0.25))
+        ready, _, _ = select.select(list(open_pipes), [], [], 0.1)
         if out in ready:
             piece = os.read(out, 1 << 16)
             printed += piece
@@ -400,6 +430,7 @@ def _supervise(pid: int, job: wire.Job, result: int, out: int) -> wire.Reply:
                 ended = "result"
         elif not ready and os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
             ended = "died"
+    spent = clock.read()
     for _ in range(50):  # the whole group, again and again: one of it may be forking just now
         try:
             os.killpg(pid, signal.SIGKILL)
@@ -420,8 +451,11 @@ def _supervise(pid: int, job: wire.Job, result: int, out: int) -> wire.Reply:
     detail = ""
     if ended == "died":
         detail = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {os.WEXITSTATUS(status)}"
+        if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
+            ended = "time"
     payload = bytes(received[need : need + (size or 0)]) if ended == "result" else b""
-    return wire.Reply(ended, payload, bytes(printed[-limits.output :]), detail)  # type: ignore[arg-type]
+    starved = spent.over(job.trial.seconds) == "starved"
+    return wire.Reply(ended, payload, bytes(printed[-limits.output :]), detail, starved)  # type: ignore[arg-type]
 
 
 def _run_forked(job: wire.Job, close: list[int]) -> wire.Reply:

@@ -44,7 +44,8 @@ class Sources:
             key = "failure.exception" if failure.place else "failure.exception_nowhere"
             return _words(key, type=failure.type, at=at, message=_short(failure.message) or "-")
         if kind == "time":
-            key = "failure.time" if failure.place else "failure.time_nowhere"
+            key = "failure.idle" if failure.type == "idle" else "failure.time"
+            key = key if failure.place else f"{key}_nowhere"
             return _words(key, at=at, seconds=failure.message or f"{limit:g}")
         if kind in ("exit", "fork"):
             how = "sys.exit" if failure.type == "SystemExit" else failure.type

@@ -16,7 +16,7 @@ Kind = Literal[
     "exception",  # learner's code raised
     "exit",  # sys.exit, os._exit, raise SystemExit
     "input",  # asked for input
-    "time",  # stopped at its time limit
+    "time",  # stopped at its limit; the type says which: cpu, idle (it only waited) or starved
     "memory",  # ran out of memory
     "fork",  # started a process
     "runaway",  # went on after the script's end
@@ -62,6 +62,9 @@ class Trial:
     tmp_elsewhere: bool = False
     """Whether ``/tmp`` is another file system, so that nothing can be renamed from there."""
     seconds: float = 5.0
+    """Of processor time; what a busy machine makes a run wait does not count."""
+    until: str = ""
+    """The cell after which no other is run; every cell is when empty."""
 
 
 @dataclass(frozen=True)

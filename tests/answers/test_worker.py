@@ -64,6 +64,7 @@ def test_the_same_comes_out_in_place() -> None:
         ("while True: pass", "time"),
         ("try:\n    while True:\n        pass\nexcept BaseException:\n    pass", "time"),
         ("import time\nwhile True: time.sleep(60)", "time"),
+        ("import threading\nthreading.Event().wait()", "time"),
         ("import os\nos._exit(0)", "exit"),
         ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "died"),
         ("import ctypes\nctypes.string_at(0)", "died"),
@@ -77,7 +78,7 @@ def test_what_ends_a_run_is_named(worker: Worker, code: str, kind: str) -> None:
     outcome = run(worker, code)
     assert outcome.failure is not None
     assert outcome.failure.kind == kind
-    assert time.monotonic() - begun < 6
+    assert time.monotonic() - begun < 15
     assert run(worker, GOOD).failure is None
 
 
@@ -102,7 +103,7 @@ def test_a_long_computation_in_c_is_killed(worker: Worker) -> None:
     begun = time.monotonic()
     outcome = run(worker, "9 ** 9 ** 9")
     assert outcome.failure is not None and outcome.failure.kind == "time"
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 15
 
 
 def test_output_is_cut_to_its_end(worker: Worker) -> None:
@@ -140,7 +141,7 @@ def test_processes_left_behind_are_killed(worker: Worker, tmp_path: object) -> N
     code = "import posix, time\nif posix.fork() == 0:\n    while True: pass\n"
     begun = time.monotonic()
     run(worker, code + GOOD)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 15
 
 
 def test_learners_find_no_judge(worker: Worker) -> None:
