@@ -83,6 +83,8 @@ def look(criterion: str, found: Found) -> Evidence:
             covered[start:end] = [True] * (end - start)
     rest = units("".join(" " if c else t for c, t in zip(covered, text, strict=True)))
     foreign = sum(len(found.spans(name)) for name in rules()[criterion]["foreign"])
+    anchors = len(found.spans("a_" + criterion))
+    elsewhere = max((len(found.spans("a_" + other)) for other in siblings(criterion)), default=0)
     row = {
         "least point": min(own),
         "mean point": sum(own) / len(own),
@@ -91,6 +93,8 @@ def look(criterion: str, found: Found) -> Evidence:
         "own mentions": math.log1p(min(14, sum(len(found.spans(w)) for w in words))),
         "other field": max((sum(o) / len(o) for o in others), default=0.0),
         "other field whole": max((float(min(o) == 1.0) for o in others), default=0.0),
+        "own anchor": float(anchors > 0),
+        "anchor share": (anchors + 0.5) / (anchors + elsewhere + 1),
         "denial": float(min(2, len(found.spans("denial")))),
         "fix": float(min(3, len(found.spans("fix")))),
         "fix share": len(found.spans("fix")) / length,

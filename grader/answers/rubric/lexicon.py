@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from .text import CJK, normalise
 NEAR = 48
 """How far apart two concepts may be and still be near, in English characters; a Chinese one counts two."""
 
+MOST = 200
+"""How many sayings of a concept are kept; an honest text has a few."""
 REACH = 20
 """How far a negation reaches over what it bears on, counted likewise."""
 
@@ -53,7 +56,8 @@ class Found:
     def spans(self, name: str) -> list[tuple[int, int]]:
         """Where the concept is said."""
         if name not in self._spans:
-            self._spans[name] = [m.span() for m in concepts()[name].finditer(self.text) if m.end() > m.start()]
+            spans = (m.span() for m in concepts()[name].finditer(self.text) if m.end() > m.start())
+            self._spans[name] = list(islice(spans, MOST))
         return self._spans[name]
 
     def has(self, name: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Literal
 from grader.verdict import Text
 from grader.words import join
 
-from .evidence import Evidence, look
+from .evidence import Evidence, look, siblings
 from .lexicon import Found, rules, table
 from .shape import copied, heap, scrambled
 from .text import normalise
@@ -70,6 +70,16 @@ def weights() -> Weights:
     )
 
 
+RIVAL = 1.0
+"""By how much (log odds) a text may suit another heading better and still be accepted here."""
+
+
+def logit(p: float) -> float:
+    """Log odds of a chance."""
+    p = min(1 - 1e-9, max(1e-9, p))
+    return math.log(p / (1 - p))
+
+
 def _sentence(name: str) -> Text:
     entry = table()["sentence"][name]
     return Text(en=entry["en"], zh=entry["zh"])
@@ -117,7 +127,9 @@ def weigh(criterion: str, raw: str, found: Found | None = None) -> Reading:
     kinds = [_kind(criterion, i) for i in range(len(points))]
     made = tuple(k.en for k, s in zip(kinds, points, strict=True) if s == 1.0)
     against = row["denial"] + row["foreign"] + row["grader"] + row["fix"]
+    rival = max((weights().chance(look(other, found)) for other in siblings(criterion)), default=0.0)
     doubtful = heap(raw) > 0 or scrambled(found.text) or row["grader"] + row["firm denial"] + row["contrary"] > 0
+    doubtful = doubtful or (rival > p and logit(rival) - logit(p) > RIVAL)
     if p >= (high if min(points) > 0 else (2 + high) / 3) and not doubtful:
         return Reading("accept", _filled("accept", kinds), made, 1.0)
     plain = min(points) == 1.0 and against + row["other field whole"] == 0 and row["vacuous share"] < 0.1

@@ -42,7 +42,9 @@ def heap(raw: str) -> float:
     if re.search(f"[{CJK}]", text):
         short = sum(len(p) <= 6 for p in pieces)
         glued = sum(bool(_GLUE_ZH.search(p) or _GLUE_EN.fullmatch(p)) for p in pieces)
-        if short / len(pieces) >= 0.75 and glued / len(pieces) <= (0.1 if re.search(r"[a-z].*[a-z]", text) and len(pieces) > 8 else 0.2):
+        if short / len(pieces) >= 0.75 and glued / len(pieces) <= (
+            0.1 if re.search(r"[a-z].*[a-z]", text) and len(pieces) > 8 else 0.2
+        ):
             return 0.5 if related else 1.0
         return 0.0
     words = re.findall(r"[a-z]+", text)

@@ -99,9 +99,23 @@ def _right_spelling(text: str) -> str:
     return re.sub(r"[a-z]{6,}", right, text)
 
 
+def said_once(text: str) -> str:
+    """A text without what it says over again: the same sentence, the same character in a row."""
+    text = re.sub(r"([^\d\s])\1{3,}", r"\1\1\1", text)
+    pieces = re.split(r"(?<=[.!?。！？;；\n])", text)
+    seen: set[str] = set()
+    kept = []
+    for piece in pieces:
+        bare = re.sub(r"\W+", "", piece)
+        if len(bare) < 4 or bare not in seen:
+            kept.append(piece)
+        seen.add(bare)
+    return "".join(kept)
+
+
 def normalise(text: str) -> str:
     """The text that the patterns of points.toml are written for."""
-    text = unicodedata.normalize("NFKC", text[:LONGEST])
+    text = said_once(unicodedata.normalize("NFKC", text)[: 4 * LONGEST])[:LONGEST]
     text = re.sub(r"[​-‏⁠﻿]", "", text)
     text = text.replace("’", "'").replace("‘", "'").replace("“", '"').replace("”", '"')
     text = re.sub(r"(?i)\btokens?[_ ]?used\b(?![ ]\w)", " fieldtokens ", text)
