@@ -90,7 +90,7 @@ class Story:
             if operation.kind == "file" and operation.inode in places.known:
                 verb = "link"
             places.put(operation.parent, operation.name, operation.inode)
-            return Step(index, verb, places.name(operation.inode), operation.target, where=where)
+            return Step(index, verb, places.path(operation.parent, operation.name), operation.target, where=where)
         if isinstance(operation, Unlink):
             name = places.path(operation.parent, operation.name)
             places.take(operation.parent, operation.name, operation.inode)
@@ -192,7 +192,7 @@ class _Places:
         places = self._at.get(number)
         if not places:
             return self._last.get(number, "?")
-        return self.path(*places[-1])
+        return self.path(*places[0])
 
 
 def hexdump(data: bytes, start: int, rows: int = 3) -> list[str]:

@@ -482,7 +482,8 @@ class _Doctor:
             files.apply(op)
         data = files.data(number)
         for index, op in enumerate(self.operations):
-            if isinstance(op, Link) and op.kind == "file" and data and files.data(op.inode) == data:
+            made = isinstance(op, Link) and op.kind == "file" and op.inode not in (number, *self.old_inodes)
+            if made and data and files.data(op.inode) == data:
                 return self._name_of(index)
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 import textwrap
@@ -318,8 +319,8 @@ def wrapped(text: str, first: str, rest: str, width: int = WIDTH) -> list[str]:
     lines, line, start = [], first, len(first)
     tokens = _tokens(text)
     for position, token in enumerate(tokens):
-        following = tokens[position + 1] if position + 1 < len(tokens) else ""
-        needed = width_of(token.rstrip()) + (2 if following in _CLOSING else 0)  # no line begins with a full stop
+        closing = itertools.takewhile(_CLOSING.__contains__, tokens[position + 1 :])
+        needed = width_of(token.rstrip()) + 2 * sum(1 for _ in closing)  # no line begins with a full stop
         if width_of(line) + needed > width and len(line) > start and token not in _CLOSING:
             lines.append(line.rstrip())
             line, start = rest, len(rest)

@@ -393,12 +393,12 @@ _SENTENCES: dict[str, tuple[str, str]] = {
         "文件缺失或不完整时让 load 报错，免得有人从一个从未有过的状态继续下去。",
     ),
     "fault.residue": (
-        "A crash leaves {temp} behind for good: each save takes a new name, and nobody removes the old ones.",
-        "崩溃会把 {temp} 永远留下：每次保存都用新名字，旧的没有人删。",
+        "A crash leaves {temp} behind for good: no later save takes it over or removes it.",
+        "崩溃会把 {temp} 永远留下：以后的保存既不接着用它，也不删除它。",
     ),
     "advice.residue": (
-        "Remove stale temp files when a save begins (or at start-up), or use one fixed name for the temp file.",
-        "在保存开始时（或启动时）删除过期的临时文件，或者让临时文件只用一个固定的名字。",
+        "Remove stale files when a save begins (or at start-up), or use one fixed name for the temp file.",
+        "在保存开始时（或启动时）删除过期的文件，或者让临时文件只用一个固定的名字。",
     ),
     "fault.other": (
         "The order of the changes leaves a moment at which recovery fails ({at}).",
