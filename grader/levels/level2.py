@@ -32,7 +32,6 @@ from grader.crash.replay import answer
 from grader.criteria import criteria
 from grader.levels import level2_scripts as scripts
 from grader.levels.literals import last_cell_with, literal
-from grader.levels.literals import last_cell_with, literal
 from grader.levels.places import Sources, place_of
 from grader.levels.replay import after, disks, places, written
 from grader.levels.starts import starts
@@ -42,7 +41,6 @@ from grader.words import catalogue, join, plain
 
 EXERCISE = "level2"
 CELL = "level2-code"
-CELL_WRITTEN = "level2-hazards"
 CELL_WRITTEN = "level2-hazards"
 CODE = ("level2-atomic", "level2-point-a", "level2-runs")
 WRITTEN = {
