@@ -482,8 +482,9 @@ class _Doctor:
             files.apply(op)
         data = files.data(number)
         for index, op in enumerate(self.operations):
-            made = isinstance(op, Link) and op.kind == "file" and op.inode not in (number, *self.old_inodes)
-            if made and data and files.data(op.inode) == data:
+            if not isinstance(op, Link) or op.kind != "file" or op.inode in (number, *self.old_inodes):
+                continue
+            if data and files.data(op.inode) == data:
                 return self._name_of(index)
         return None
 

@@ -34,7 +34,7 @@ from pyfakefs.fake_path import FakePathModule
 from pyfakefs.fake_pathlib import FakePath
 
 from grader.crash import escapes, paths, threads
-from grader.crash.image import Image, Inode
+from grader.crash.image import ROOT, Image, Inode
 from grader.crash.operations import (
     EFFECT,
     Answer,
@@ -56,9 +56,6 @@ from grader.crash.operations import (
 )
 from grader.crash.replay import answer
 from grader.crash.syscalls import FIRST_DESCRIPTOR, PATH_STATS, OpenFile, RecordingIo, RecordingOs, open_file
-
-ROOT = "/crash-disk/work"
-"""Where code under judgement finds itself. No such path exists on a real disk, so a real call that gets it fails."""
 
 _LIBRARIES = tuple(
     {
@@ -418,7 +415,7 @@ class Disk:
 
     def mark(self, kind: str, data: Any = None) -> None:
         """Put a note of the driving program into the log. ``data`` must be plain data."""
-        self._log.append(Mark(kind, data, self._tick()))
+        self._log.append(Mark(kind, data, self._tick(), self.where() if kind == EFFECT else None))
 
     def world(self) -> tuple[tuple[str, str], ...]:
         """Every effect outside the disk so far, as (name, key)."""

@@ -647,6 +647,6 @@ def line_of(recording: Recording, moment: Moment) -> Where | None:
     if moment.cut:
         return operations[moment.op].where
     for operation in reversed(operations[: moment.op]):
-        if not isinstance(operation, Mark):
+        if operation.where is not None or not isinstance(operation, Mark):
             return operation.where
     return None

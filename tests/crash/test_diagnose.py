@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from saves import SAVES, Save, state
 
 from grader.crash import explore
 from grader.crash.crashmap import as_html
 from grader.crash.diagnose import diagnose
 from grader.crash.explore import Exploration
 from grader.crash.report import as_text, width_of
-from saves import SAVES, Save, state
 
 KINDS = {
     "overwrite": {"in_place"},
