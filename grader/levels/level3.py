@@ -95,9 +95,11 @@ class Judge:
                 sample(parts[2], LARGE, check, dice),
             ],
         )
-        problems = sorted((p for part in parts for p in part.problems), key=lambda p: (not p.harm, p.size))
-        if problems:
-            problem = problems[0]
+        if lives.trouble is not None and lives.trouble.recording and lives.trouble.recording.escapes:
+            return self._trouble(lives)
+        found = [(not problem.harm, number, problem) for number, part in enumerate(parts) for problem in part.problems]
+        if found:
+            problem = min(found, key=lambda one: (one[0], one[1], one[2].size))[2]
             text = self.told(problem)
             if any(problem is one for one in parts[2].problems):
                 text = join(text, _words("sampled", seed=dice))
@@ -204,7 +206,7 @@ class Judge:
         if problem.kind == "stuck":
             values |= self._item_now(problem)
         step = problem.step or "ticket"
-        return _words(
+        text = _words(
             f"problem.{problem.kind}",
             at=self._at(problem.event),
             item=problem.item,
@@ -214,6 +216,7 @@ class Judge:
             thing=_words(f"thing.{step}"),
             **values,
         )
+        return Text(text.en[:1].upper() + text.en[1:], text.zh)
 
     def _item_now(self, problem: Problem) -> dict[str, Text]:
         item = _item(problem.life.points()[-1], problem.item)

@@ -240,7 +240,8 @@ def _ended(history: History, life: Life, point: Point, disk: Document, job: Job)
     if tight:
         if not history.deaths and not life.timed_out and point.world.writes() < job.limit - 1:
             yield "budget-unused", "", "", {"writes": point.world.writes(), "limit": job.limit}
-        if disk.spent < point.world.writes():
+        settled = all(disk.step(item, name)["status"] != "started" for item in job.items for name in WRITES)
+        if settled and disk.spent < point.world.writes():
             yield "budget-short", "", "", {"spent": disk.spent, "writes": point.world.writes()}
         return
     if life.timed_out or decided(point, job) != point:

@@ -1,0 +1,128 @@
+"""Level 3's code: right programs hold, and each wrong one is told of what is wrong with it."""
+
+import json
+import re
+
+import pytest
+from level3_programs import PLAIN, RIGHT, WRONG
+
+from grader.answers.cells import Cell
+from grader.answers.judge import judge_cells, worker
+from grader.levels import level3
+from grader.levels.level3_lives import LARGE, SMALL, Found, Lives, explore, sample, together
+from grader.levels.level3_rules import check
+from grader.levels.starts import starts
+from grader.verdict import Verdict
+
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
+
+
+def judged(source: str, **more: str) -> Verdict:
+    cells = [Cell(level3.CELL, source), *(Cell(name, text) for name, text in more.items())]
+    return judge_cells(cells, [level3.CODE])[0]
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_program_holds(name: str) -> None:
+    verdict = judged(RIGHT[name])
+    assert verdict.met is True, verdict.message.en
+    assert verdict.points == verdict.max_points == 8
+    assert "seed 0" in verdict.message.en and CHINESE.search(verdict.message.zh)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_program_is_told_why(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = []
+    plain = level3.Judge.told
+    monkeypatch.setattr(level3.Judge, "told", lambda self, problem: told.append(problem) or plain(self, problem))
+    wrong = WRONG[name]
+    verdict = judged(wrong.source)
+    assert verdict.met is False and verdict.points == 0, verdict.message.en
+    assert told and told[0].kind in wrong.kinds, (told[0].kind if told else None, verdict.message.en)
+    assert wrong.says in verdict.message.en
+    assert CHINESE.search(verdict.message.zh) and "{" not in verdict.message.en.replace("{}", "")
+    assert verdict.picture and "<script" not in verdict.picture and "http" not in verdict.picture
+    assert verdict.picture_text and max(map(len, verdict.picture_text.splitlines())) <= 110
+
+
+def test_the_message_names_crash_disk_world_and_remedy() -> None:
+    message = judged(WRONG["recover starts again without asking"].source).message
+    assert (
+        re.match(r"(Killed|create_ticket for page-12 timed out) at line \d+|Killed at", message.en)
+        or "line" in message.en
+    )
+    assert "On disk page-12 then said" in message.en and "the ticket system held 1 ticket(s)" in message.en
+    assert "2 tickets where there must be one" in message.en and "Ask find_ticket" in message.en
+    assert "被杀" in message.zh or "超时" in message.zh
+
+
+def test_the_code_as_it_was_found_is_not_met() -> None:
+    assert judged(starts()[level3.CELL]).met is False
+    verdict = judged("handle = 3\n")
+    assert verdict.met is False and "handle and recover" in verdict.message.en
+    verdict = judged("1 / 0\n")
+    assert "ZeroDivisionError" in verdict.message.en and "recover" in verdict.message.en
+
+
+def test_an_answer_in_several_cells_or_in_the_check_cell_counts() -> None:
+    handle, recover = PLAIN.split("def recover")
+    cells = [Cell("mine", handle), Cell(level3.CELL, "def recover" + recover)]
+    assert judge_cells(cells, [level3.CODE])[0].met is True
+    released = Cell(level3.CELL, starts()[level3.CELL])
+    assert judge_cells([released, Cell("level3-code", PLAIN)], [level3.CODE])[0].met is True
+
+
+def test_a_loop_without_end_and_a_process_that_leaves_are_stopped() -> None:
+    verdict = judged(
+        PLAIN.replace(
+            "def recover(state, world, save):", "def recover(state, world, save):\n    import os\n    os._exit(0)"
+        )
+    )
+    assert verdict.met is False and "os._exit" in verdict.message.en
+    forever = PLAIN.replace(
+        "def recover(state, world, save):", "def recover(state, world, save):\n    while True:\n        save(state)"
+    )
+    verdict = judged(forever)
+    assert verdict.met is False and "never ends" in verdict.message.en
+
+
+def test_nothing_survives_but_what_was_saved() -> None:
+    with_files = PLAIN.replace(
+        "def recover(state, world, save):",
+        "def recover(state, world, save):\n    open('mine.json', 'w').write('{}')",
+    )
+    assert judged(with_files).met is True
+    past = PLAIN.replace("def recover(state", "import sqlite3\n\n\ndef recover(state")
+    verdict = judged(
+        past.replace("world, save):\n    for item", "world, save):\n    sqlite3.connect('x.db')\n    for item")
+    )
+    assert verdict.met is None and "sqlite3" in verdict.message.en
+
+
+def test_the_seed_replays(monkeypatch: pytest.MonkeyPatch) -> None:
+    def walks(seed: int) -> tuple[list[object], Lives]:
+        lives = Lives(worker().runner([Cell(level3.CELL, PLAIN)]))
+        found = Found()
+        together(lives, [sample(found, LARGE, check, seed, walks=6)])
+        assert not found.problems
+        return list(lives.known), lives
+
+    assert walks(5)[0] == walks(5)[0] != walks(6)[0]
+    monkeypatch.setenv("CRASH_COURSE_SEED", "17")
+    assert level3.seed() == 17
+    assert "seed 17" in judged(PLAIN).message.en
+
+
+def test_every_crash_point_is_reached() -> None:
+    """Each event of an uninterrupted life has a life that starts from what a crash after it leaves."""
+    lives, found = Lives(worker().runner([Cell(level3.CELL, PLAIN)])), Found()
+    together(lives, [explore(found, SMALL, check, deaths=2)])
+    assert not found.problems and found.whole
+    first = next(iter(lives.known.values()))
+    begun = {ask.point for ask in lives.known}
+    assert len(first.events) >= 10
+    assert set(first.points()) <= begun
+    timeouts = {ask.timeouts for ask in lives.known if ask.point == first.point and ask.timeouts}
+    assert timeouts == {((n, fate),) for n in range(2) for fate in ("done", "lost")}
+    states = [json.loads(point.saved) for point in begun]
+    assert any(s["items"][1]["stage"] == "waiting_approval" for s in states)
