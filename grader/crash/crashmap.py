@@ -359,16 +359,18 @@ def _pieces(cell: Cell, left: float, right: float, top: float, tall: float) -> l
         return [_Piece(cell.letters, left, top, width, tall)]
     out: list[_Piece] = []
     if cell.during:
+        within = list(cell.during)
         room = width * (0.72 if cell.after else 1.0)
-        shares = [max(count, sum(c for _, c in cell.during) * 0.12) for _, count in cell.during]
-        for (letter, _), share in zip(cell.during, shares, strict=True):
+        if len(within) > 1 and cell.after == within[-1][0]:
+            within.pop()  # goes on to be what stands after the write
+        shares = [max(count, sum(c for _, c in cell.during) * 0.12) for _, count in within]
+        for (letter, _), share in zip(within, shares, strict=True):
             wide = room * share / sum(shares)
             out.append(_Piece(letter, left, top, wide, tall))
             left += wide
+            width -= wide
     part = tall / max(1, len(cell.after))
-    return out + [
-        _Piece(letter, left, top + position * part, right - left, part) for position, letter in enumerate(cell.after)
-    ]
+    return out + [_Piece(letter, left, top + n * part, width, part) for n, letter in enumerate(cell.after)]
 
 
 def _runs(

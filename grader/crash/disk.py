@@ -69,6 +69,7 @@ _LIBRARIES = tuple(
         )
         if path
     }
+    | {os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "pytest_plugin.py")}
 )
 _OWN: dict[str, bool] = {}
 
