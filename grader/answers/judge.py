@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,16 +16,12 @@ from grader.answers.cells import (
     exercise_of,
     read_notebook,
 )
-from grader.answers.rubric import read
-from grader.answers.rubric.reading import Reading
+from grader.answers.exercises import JUDGED, judge_of
 from grader.answers.runner import BUSY, Worker
 from grader.criteria import Criterion, criteria, of_exercise
-from grader.levels import level1, level2, level3
-from grader.levels.literals import last_cell_with
-from grader.levels.places import Sources
-from grader.levels.trial import Outcome, Runner, Trial, alien
+from grader.levels.trial import Outcome, Runner, Trial
 from grader.verdict import Text, Verdict
-from grader.words import catalogue, join
+from grader.words import catalogue
 
 _words = catalogue()
 _worker: Worker | None = None
@@ -69,7 +65,7 @@ def open_notebook(source: str | Path | Mapping[str, Any], exercise: str | None =
         name = "notebook" if isinstance(source, Mapping) else Path(source).name
         raise BadNotebook(_words("notebook.no_exercise", name=name))
     check_complete(cells, found)
-    if found not in _LEVELS:
+    if found not in JUDGED:
         raise BadNotebook(_words("notebook.no_judge", exercise=found))
     return found, cells
 
@@ -91,14 +87,13 @@ def judge_cells(
     wanted = _listed(criteria)
     for exercise in dict.fromkeys(criterion.exercise for criterion in wanted):
         here = [criterion for criterion in wanted if criterion.exercise == exercise]
-        judge = _LEVELS.get(exercise)
-        if judge is None:
+        if exercise not in JUDGED:
             for criterion in here:
                 text = _words("notebook.no_judge", exercise=exercise)
                 verdicts[criterion.id] = Verdict(criterion.id, None, 0.0, criterion.points, text)
             continue
         try:
-            found = judge(to_run, here, _sure(run_in.runner(to_run)), student_id)
+            found = judge_of(exercise)(to_run, here, _sure(run_in.runner(to_run)), student_id)
         except _NotRun as not_run:
             text = _words("check.not_run" if not_run.busy else "check.no_worker")
             found = [Verdict(c.id, None, 0.0, c.points, text, flags=("not run",)) for c in here]
@@ -163,96 +158,3 @@ def _decided(verdict: Verdict, met: bool) -> Verdict:
 
 def _listed(names: Collection[str]) -> list[Criterion]:
     return [criteria()[name] for name in dict.fromkeys(names)]
-
-
-# ------------------------------------------------------------------------------------------------ the levels
-
-Level = Callable[[list[Cell], list[Criterion], Runner, str], list[Verdict]]
-
-
-def _level1(cells: list[Cell], wanted: list[Criterion], run: Runner, student_id: str) -> list[Verdict]:
-    outcome = run(Trial("level1"))
-    if not (isinstance(outcome.data, dict) and "missing" in outcome.data):  # what comes after it must not take it away
-        until = last_cell_with([(cell.id, cell.source) for cell in cells], ["missing"], level1.CELL)
-        outcome = run(Trial("level1", until=until))
-    verdicts = level1.judge(outcome.data, [criterion.id for criterion in wanted], student_id, _explanation)
-    failure = next(iter([*outcome.cells, *([outcome.failure] if outcome.failure else [])]), None)
-    if failure is None or (isinstance(outcome.data, dict) and "missing" in outcome.data):
-        return verdicts
-    sources = Sources({cell.id: cell.source for cell in cells}, level1.CELL)
-    why = _words("check.cell_raised", what=sources.reason(failure))
-    return [replace(verdict, message=join(why, verdict.message)) for verdict in verdicts]
-
-
-def _explanation(field: str, text: str, others: Mapping[str, str]) -> level1.Reading:
-    """Read the explanation of one field; where a person has to decide, with the points to compare."""
-    reading = read(field, text, others=others)
-    if reading.decision != "abstain":
-        return reading
-    return replace(reading, reason=join(reading.reason, _points(criteria()[f"level1-{field}"])))
-
-
-def _level2(cells: list[Cell], wanted: list[Criterion], run: Runner, student_id: str) -> list[Verdict]:
-    sources: dict[str, str] = {cell.id: cell.source for cell in cells}
-    judge = level2.Judge(sources, run)
-    verdicts = {verdict.criterion: verdict for verdict in judge.verdicts([c.id for c in wanted])}
-    written = [criterion for criterion in wanted if criterion.id in level2.WRITTEN]
-    if written:
-        texts, failure = judge.texts()
-        for criterion in written:
-            verdicts[criterion.id] = _written(criterion, texts, judge.sources.reason(failure) if failure else None)
-    return [verdicts[criterion.id] for criterion in wanted]
-
-
-def _written(criterion: Criterion, texts: Mapping[str, Any], why: Text | None) -> Verdict:
-    """Judge a written criterion, which may be answered by either of its strings; ``why`` one may not be there."""
-    names = level2.WRITTEN[criterion.id]
-    found: list[str] = []
-    problem: Text | None = None
-    for name in names:
-        if name not in texts:
-            gone = _words("written.missing", name=name, cell=criterion.cell)
-            problem = problem or (join(_words("check.cell_raised", what=why), gone) if why else gone)
-        elif not isinstance(texts[name], str):
-            kind = alien(texts[name]) or type(texts[name]).__name__
-            problem = problem or _words("written.type", name=name, found=kind)
-        elif texts[name].strip():
-            found.append(texts[name])
-    if not found:
-        text = problem or _words("written.empty", cell=criterion.cell)
-        return Verdict(criterion.id, False, 0.0, criterion.points, text)
-    readings = [read(criterion.id, text) for text in found]
-    best = max(readings, key=lambda reading: (_RANK[reading.decision], len(reading.points_made)))
-    if problem is not None and best.decision == "reject":
-        return Verdict(criterion.id, False, 0.0, criterion.points, problem)
-    return _verdict(criterion, best)
-
-
-_RANK = {"accept": 2, "abstain": 1, "reject": 0}
-
-
-def _verdict(criterion: Criterion, reading: Reading) -> Verdict:
-    """Return what a reading means for a criterion that is one written answer."""
-    most = criterion.points
-    if reading.decision == "accept":
-        return Verdict(criterion.id, True, most, most, reading.reason)
-    if reading.decision == "reject":
-        return Verdict(criterion.id, False, 0.0, most, reading.reason)
-    text = join(reading.reason, _points(criterion))
-    return Verdict(criterion.id, None, 0.0, most, text, suggested=reading.suggested * most)
-
-
-def _points(criterion: Criterion) -> Text:
-    points = Text(
-        en=" ".join(f"({n}) {point.en}" for n, point in enumerate(criterion.compare, 1)),
-        zh="".join(f"（{n}）{point.zh}" for n, point in enumerate(criterion.compare, 1)),
-    )
-    return _words("written.compare", points=points)
-
-
-def _level3(cells: list[Cell], wanted: list[Criterion], run: Runner, student_id: str) -> list[Verdict]:
-    judge = level3.Judge({cell.id: cell.source for cell in cells}, run)
-    return judge.verdicts([criterion.id for criterion in wanted])
-
-
-_LEVELS: dict[str, Level] = {"level1": _level1, "level2": _level2, "level3": _level3}

@@ -9,19 +9,17 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterable
-from pathlib import Path
 from typing import IO
 
 import msgspec
 
-from grader.answers import wire
+from grader.answers import start, wire
 from grader.answers.cells import Cell
 from grader.answers.patience import WALL
 from grader.levels.trial import Failure, Outcome, Runner, Trial
 
 BUSY = "busy"
 """Type of a ``broken`` failure: the machine was too busy, twice, to let the run come to anything."""
-_BOOT = "import sys; sys.path.extend({paths!r}); from grader.answers.worker import zygote; zygote()"
 
 
 class Worker:
@@ -79,15 +77,7 @@ class Worker:
             self._process, self._owner = None, os.getpid()
         if self._process is None or self._process.poll() is not None:
             self._stop()
-            self._process = subprocess.Popen(
-                _command(),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                cwd=os.path.abspath(os.sep),
-                env=_environment(),
-                start_new_session=True,
-            )
+            self._process = start.take() or start.launch()
         return self._process
 
     def _ask(self, job: wire.Job) -> wire.Reply:
@@ -128,18 +118,6 @@ def _exactly(pipe: IO[bytes], size: int) -> bytes:
     if len(data) != size:
         raise EOFError("the worker ended")
     return data
-
-
-def _command() -> list[str]:
-    package = str(Path(__file__).resolve().parents[2])
-    here = os.getcwd()
-    kept = [path for path in sys.path if path and os.path.abspath(path) != here and "packages" in path]
-    return [sys.executable, "-I", "-X", "utf8", "-c", _BOOT.format(paths=[*kept, package])]
-
-
-def _environment() -> dict[str, str]:
-    kept = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-    return {**{name: os.environ[name] for name in kept if name in os.environ}, "LANG": "C.UTF-8"}
 
 
 def read(reply: wire.Reply) -> Outcome:

@@ -16,10 +16,9 @@ import posixpath
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from grader.crash.disk import ROOT, Disk
-from grader.crash.image import Image
+from grader.crash.image import ROOT, Image
 from grader.crash.models import (
     EVERY_BYTE,
     CrashModel,
@@ -35,6 +34,9 @@ from grader.crash.models import (
 from grader.crash.namespaces import faked
 from grader.crash.operations import Mark, Observation, Recording, Where
 from grader.crash.replay import Files, Names, Snapshot
+
+if TYPE_CHECKING:
+    from grader.crash.disk import Disk
 
 S = TypeVar("S")
 
@@ -298,6 +300,8 @@ def explore(
             raise CannotExplore(f"{name} must be a function, not {short(value)}.")
     if same(old, new):
         raise CannotExplore("old and new are the same state, so no crash could be seen: give explore two that differ.")
+    from grader.crash.disk import Disk  # here, for it takes pyfakefs along: who only plays recordings needs neither
+
     with Disk(cwd=cwd) as disk, faked(disk, save, load, same):
         reason = _attempt(disk, "save(old)", lambda: save(old))
         if reason:

@@ -7,6 +7,9 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+ROOT = "/crash-disk/work"
+"""Where code under judgement finds itself. No such path exists on a real disk, so a real call that gets it fails."""
+
 LONG_AGO = 1_500_000_000.0
 """When the files of an image made by hand were last changed: long before any run, yet no date that a format refuses."""
 

@@ -11,9 +11,10 @@ import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FunctionType, MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from grader.crash.disk import Disk
+if TYPE_CHECKING:
+    from grader.crash.disk import Disk
 
 
 @contextmanager

@@ -16,14 +16,16 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from grader.crash.disk import ROOT, Disk
 from grader.crash.explore import CannotExplore, short, words_of
-from grader.crash.image import Image
+from grader.crash.image import ROOT, Image
 from grader.crash.models import CrashModel, Memory, Moment, ProcessKill, Survey, line_of
 from grader.crash.namespaces import faked
 from grader.crash.operations import EFFECT, Mark, Observation, Recording, Where
+
+if TYPE_CHECKING:
+    from grader.crash.disk import Disk
 
 T = TypeVar("T")
 Effect = tuple[str, str]
@@ -154,6 +156,8 @@ def explore_run(
     """
     resume = resume or run
     crash = crash or ProcessKill()
+    from grader.crash.disk import Disk  # here, for it takes pyfakefs along: who only plays recordings needs neither
+
     with Disk(start, cwd=cwd) as disk, faked(disk, run, resume, same):
         try:
             value = run(Ledger(disk))

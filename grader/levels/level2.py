@@ -42,10 +42,11 @@ from grader.words import catalogue, join, plain
 EXERCISE = "level2"
 CELL = "level2-code"
 CELL_WRITTEN = "level2-hazards"
+HAZARDS = ("hazard_1", "hazard_2")
 CODE = ("level2-atomic", "level2-point-a", "level2-runs")
 WRITTEN = {
-    "level2-hazard-overwrite": ("hazard_1", "hazard_2"),
-    "level2-hazard-no-point-a": ("hazard_1", "hazard_2"),
+    "level2-hazard-overwrite": HAZARDS,
+    "level2-hazard-no-point-a": HAZARDS,
 }
 FIELDS = ("version", "task", "turns", "tokensUsed", "messages", "pendingToolUse")
 NAME = "checkpoint.json"
@@ -182,11 +183,22 @@ def document(content: bytes | None) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
+def _no_text(content: bytes | None) -> str | None:
+    """Return the first bytes of a file that is not in UTF-8; a letter cut off at the end is no fault."""
+    try:
+        (content or b"").decode("utf-8")
+    except UnicodeDecodeError as error:
+        return None if error.start >= len(error.object) - 3 else error.object[:3].hex(" ")
+    return None
+
+
 def _no_object(content: bytes | None) -> str | None:
     """Return how a file begins that is complete but no JSON object; None when it only breaks off."""
     if not content:
         return None
     text = content.decode("utf-8", errors="replace")
+    if _no_text(content) is not None:
+        return text[:1]
     try:
         found = json.loads(text)
     except json.JSONDecodeError as error:
@@ -419,20 +431,27 @@ class Judge:
 
         They are read where they are literals, so that nothing the code does takes them away; else the cells are run.
         """
-        names = list(dict.fromkeys(name for both in WRITTEN.values() for name in both))
-        cells = self.sources.cells
-        read = {name: value for name in names if (value := literal(cells.values(), name)) is not None}
-        if len(read) == len(names):
-            return {name: value for name, (value,) in read.items()}, None
+        read = self._read_texts()
+        if len(read) == len(HAZARDS):
+            return read, None
         outcome = self.first
         if outcome is None or not isinstance(outcome.data, dict):
-            until = last_cell_with(cells.items(), names, CELL_WRITTEN)
+            until = last_cell_with(self.sources.cells.items(), HAZARDS, CELL_WRITTEN)
             outcome = self.run(Trial("level2", {"scripts": []}, seconds=SECONDS, until=until))
         found = outcome.data.get("texts") if isinstance(outcome.data, dict) else None
-        texts = {name: value for name, (value,) in read.items()} | (found if isinstance(found, dict) else {})
+        texts = read | (found if isinstance(found, dict) else {})
         failures = [*outcome.cells, *([outcome.failure] if outcome.failure else [])]
         stopped = [failure for failure in failures if failure.cell in (CELL_WRITTEN, "")]
         return texts, next(iter(stopped or failures), None)
+
+    def literal_texts(self) -> dict[str, Any] | None:
+        """Return the written answers when reading them is enough; None when a run is needed."""
+        read = self._read_texts()
+        return read if len(read) == len(HAZARDS) else None
+
+    def _read_texts(self) -> dict[str, Any]:
+        cells = self.sources.cells.values()
+        return {name: value[0] for name in HAZARDS if (value := literal(cells, name)) is not None}
 
     def _reason(self, failure: Failure) -> Text:
         return self.sources.reason(failure, SECONDS)
@@ -618,6 +637,9 @@ class Judge:
             )
             return _words(f"atomic.{fault.kind}", earlier=earlier, backup=plain(backup), **common)
         if fault.kind == "renamed_unfinished":
+            first = _no_text(fault.content)
+            if first is not None:
+                return _words("atomic.no_text", first=plain(first), **common)
             start = _no_object(fault.content)
             if start is not None:
                 return _words("atomic.no_object", start=plain(start), **common)
@@ -840,6 +862,9 @@ class Judge:
                 return later or _words("point_a.save_left_nothing", call=call)
             return _words("point_a.assigned" if self._assigned() else "point_a.no_file", call=call)
         pending = found.get("pendingToolUse")
+        within = next((key for key, value in found.items() if isinstance(value, dict) and "messages" in value), None)
+        if within is not None and "messages" not in found:
+            return _words("point_a.nested", call=call, key=_cut(within))
         if isinstance(pending, list) and len(pending) == 1:
             pending = pending[0]
         if not pending:
@@ -995,8 +1020,8 @@ def _loop(marks: list[Mark], script: dict[str, Any], judge: Judge, failure: Fail
         return _words("runs.model_seldom", found=model, wanted=len(turns))
     if len(done) < len(expected):
         return _words("runs.tool_missing", call=plain(f"{expected[len(done)]['name']} ({expected[len(done)]['id']})"))
-    returned = (end.data if isinstance(end.data, dict) else {}).get("returned")
-    return _returned(returned, script)
+    data = end.data if isinstance(end.data, dict) else {}
+    return _returned(data.get("returned"), script, str(data.get("type")))
 
 
 def _tool(data: dict[str, Any], done: list[dict[str, Any]], expected: list[dict[str, Any]], model: int) -> Text | None:
@@ -1015,11 +1040,11 @@ def _tool(data: dict[str, Any], done: list[dict[str, Any]], expected: list[dict[
     return None
 
 
-def _returned(returned: Any, script: dict[str, Any]) -> Text | None:
+def _returned(returned: Any, script: dict[str, Any], kind: str) -> Text | None:
     if returned is None:
         return _words("runs.returns_none")
     if not isinstance(returned, dict) or alien(returned):
-        return _words("runs.returns_other", found=alien(returned) or type(returned).__name__)
+        return _words("runs.returns_other", found=_cut(kind))
     if "messages" not in returned:
         return _words("runs.no_messages")
     turns = len(script["turns"]) - 1

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from grader.answers import judge
 from grader.answers.cells import Cell, decisions
+from grader.answers.exercises import level1
 from grader.answers.judge import decide, judge_cells, judge_notebook
 from grader.answers.rubric import Reading
 from grader.criteria import of_exercise
@@ -244,7 +244,7 @@ missing = {name: Loss(Any("x"), Number(5), Any("accept")) for name in
 @pytest.fixture
 def unsure(monkeypatch: pytest.MonkeyPatch) -> None:
     reading = Reading("abstain", Text("Not sure.", "拿不准。"), (), 0.5)
-    monkeypatch.setattr(judge, "read", lambda criterion, text, others=None: reading)
+    monkeypatch.setattr(level1, "read", lambda criterion, text, others=None: reading)
 
 
 def test_an_explanation_left_open_waits_with_the_points_to_compare(unsure: None) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.answers import judge
 from grader.answers.cells import Cell
+from grader.answers.exercises import written
 from grader.answers.judge import judge_cells
 from grader.answers.rubric import Reading
 from grader.verdict import Text
@@ -18,7 +18,7 @@ ANSWERS = Cell("level2-hazards", "hazard_1 = 'A torn file.'\nhazard_2 = 'Nothing
 
 
 def reads(monkeypatch: pytest.MonkeyPatch, decide: Callable[[str, str], Reading]) -> None:
-    monkeypatch.setattr(judge, "read", lambda criterion, text, others=None: decide(criterion, text))
+    monkeypatch.setattr(written, "read", lambda criterion, text, others=None: decide(criterion, text))
 
 
 def test_what_the_rubric_leaves_open_waits_with_the_points_to_compare(monkeypatch: pytest.MonkeyPatch) -> None:
