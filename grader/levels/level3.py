@@ -42,6 +42,8 @@ CELL = "level3-code-answer"
 DESIGN = "level3-design"
 CODE = "level3-code"
 CALLS = {"ticket": "create_ticket", "notice": "send_notice"}
+_MOST = 24
+"""Events of one life that a picture shows."""
 FINDS = {"ticket": "find_ticket", "notice": "find_notice"}
 
 _words = catalogue("levels/level3.toml")
@@ -216,7 +218,7 @@ class Judge:
             thing=_words(f"thing.{step}"),
             **values,
         )
-        return Text(text.en[:1].upper() + text.en[1:], text.zh)
+        return Text("L" + text.en[1:] if text.en.startswith("line ") else text.en, text.zh)
 
     def _item_now(self, problem: Problem) -> dict[str, Text]:
         item = _item(problem.life.points()[-1], problem.item)
@@ -233,6 +235,8 @@ class Judge:
             key = f"advice.twice_{self._why_twice(problem)}"
         elif problem.kind == "stuck":
             key = f"advice.stuck_{_why_stuck(problem)}"
+        elif problem.kind == "done-unproven" and _anothers(problem):
+            key = "advice.done-unproven_other"
         if key not in _words.entries:
             return None
         step = problem.step or "ticket"
@@ -264,6 +268,9 @@ class Judge:
                 look = "" if event.kind in ("find", "decision") else "save" if event.kind == "save" else "write"
                 cells.append((look, _brief(event, point, new)))
                 point = new
+            if len(cells) > _MOST:
+                half = _MOST // 2
+                cells = [*cells[:half], ("", f"… {len(cells) - _MOST} more …"), *cells[-half:]]
             if number < len(lives) and (cut < len(life.events) or life.error):
                 cells.append(("death", "✕"))
             rows.append((str(number), cells))
@@ -279,6 +286,13 @@ def _late(event: Event) -> bool:
 def _item(point: Point, name: str) -> dict[str, Any]:
     found: dict[str, Any] = next(item for item in json.loads(point.saved)["items"] if item["id"] == name)
     return found
+
+
+def _anothers(problem: Problem) -> bool:
+    """Tell whether the id that is taken for proof is another item's."""
+    world = problem.life.points()[problem.index].world
+    made = world.tickets if problem.step == "ticket" else world.notices
+    return any(problem.values["found"] == id for one in made for id, _ in world.of(problem.step, one[0]))
 
 
 def _why_stuck(problem: Problem) -> str:
