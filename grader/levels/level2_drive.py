@@ -9,7 +9,7 @@ Nothing is judged here. The marks, with plain data, are:
 ``tool-end``   it is about to return
 ``save-begin`` the learner's ``save_checkpoint`` was called; number, and a copy of the arguments
 ``save-end``   it returned, or raised; the same number, and a copy of the arguments as they are now
-``run-end``    ``run_agent`` returned; a copy of what it returned
+``run-end``    ``run_agent`` returned; a copy of what it returned, and its type's name
 =============  =====================================================================================
 """
 
@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
-from grader.levels.trial import Failure, Stage, plain
+from grader.levels.trial import Failure, Stage, plain, type_name
 
 SPARE_CALLS = 3
 """Calls of the model after its last answer before a loop counts as one that does not end."""
@@ -78,7 +78,7 @@ def _run(stage: Stage, run_agent: Any, number: int, script: dict[str, Any]) -> N
     returned = run_agent(script["task"], copy.deepcopy(script["tools"]), call_model, execute_tool)
     if inspect.iscoroutine(returned):
         returned = asyncio.run(returned)
-    stage.mark("run-end", {"run": number, "returned": plain(returned)})
+    stage.mark("run-end", {"run": number, "returned": plain(returned), "type": type_name(returned)})
 
 
 def _turn_named(turns: list[dict[str, Any]], call: dict[str, Any]) -> dict[str, Any]:

@@ -142,6 +142,11 @@ def plain(value: Any, depth: int = 40, room: list[int] | None = None) -> Any:
     return {ALIEN: _type_name(kind)[:80]}
 
 
+def type_name(value: Any) -> str:
+    """Return the name of a value's type, without asking the value."""
+    return str(_type_name(_type(value))[:80])
+
+
 def alien(value: Any) -> str | None:
     """Return the type's name when ``value`` stands for something that is no plain data."""
     if isinstance(value, dict) and len(value) == 1 and isinstance(name := value.get(ALIEN), str):

@@ -69,6 +69,9 @@ def test_only_a_cell_that_just_tries_is_left_out() -> None:
         ("w56_no_final_answer_model_gets_last_only", R, "1 of the 3 messages so far were shown in call 2"),
         ("w60_double_encoded", A, 'begins with `"{'),
         ("w62_role_assistant_tool_then_string", P, "not as a tool_result"),
+        ("x09_utf16", A, "first bytes are ff fe 7b"),
+        ("x10_wrapped_document", P, 'under "state"'),
+        ("x17_returns_tuple", R, "of type tuple"),
     ],
 )
 def test_a_message_says_what_is_wrong(name: str, criterion: str, said: str) -> None:
