@@ -1,7 +1,8 @@
 """A small agent runtime that survives crashes.
 
 Read it in this order: `messages`, `model`, `tools`, `session`, `agent` (the loop), `files` and `savefile`
-(the disk), `history` and `recovery` (going on). Everything it offers can be imported from here.
+(the disk), `history` and `recovery` (going on), `frequency`, `packed` and `deltas` (what saving costs).
+Everything it offers can be imported from here.
 """
 
 from .agent import (
@@ -18,6 +19,15 @@ from .agent import (
     start,
     step_once,
 )
+from .deltas import (
+    DeltaLog,
+    delta_saver,
+    difference,
+    light_checkpoint,
+    merge,
+    read_log,
+    resume_from_log,
+)
 from .errors import (
     ChecksumMismatch,
     DamagedCheckpoint,
@@ -32,6 +42,7 @@ from .errors import (
     OrphanResult,
     PendingMismatch,
     ScriptEnded,
+    StaleWriter,
     TornCheckpoint,
     UnknownTool,
     UnknownVersion,
@@ -39,6 +50,15 @@ from .errors import (
     ZeroedCheckpoint,
 )
 from .files import write_atomically
+from .frequency import (
+    EverySeconds,
+    EverySteps,
+    EveryTokens,
+    FirstOf,
+    Trigger,
+    must_save,
+    run_with_checkpoints,
+)
 from .history import dangling, validate
 from .messages import (
     Block,
@@ -53,9 +73,11 @@ from .messages import (
     words_of,
 )
 from .model import FakeModel, Model, Response, Usage, asks, says
+from .packed import pack, unpack
 from .recovery import (
     check_pending,
     checkpoint,
+    go_on,
     pack_pending,
     reconcile,
     report,
@@ -92,12 +114,17 @@ __all__ = [
     "Call",
     "ChecksumMismatch",
     "DamagedCheckpoint",
+    "DeltaLog",
     "Document",
     "DuplicateId",
     "EmptyCheckpoint",
+    "EverySeconds",
+    "EverySteps",
+    "EveryTokens",
     "FakeModel",
     "FellBack",
     "Finding",
+    "FirstOf",
     "Ledger",
     "MalformedCheckpoint",
     "MalformedMessage",
@@ -113,10 +140,12 @@ __all__ = [
     "Save",
     "ScriptEnded",
     "Session",
+    "StaleWriter",
     "Step",
     "Tool",
     "Tools",
     "TornCheckpoint",
+    "Trigger",
     "UnknownTool",
     "UnknownVersion",
     "UnsettledCall",
@@ -136,22 +165,32 @@ __all__ = [
     "compaction_due",
     "dangling",
     "decode",
+    "delta_saver",
+    "difference",
     "encode",
     "execute",
     "find_out",
     "find_unserialisable",
+    "go_on",
+    "light_checkpoint",
     "load_checkpoint",
+    "merge",
     "migrate",
+    "must_save",
     "no_save",
+    "pack",
     "pack_pending",
     "previous",
+    "read_log",
     "reconcile",
     "report",
     "restore",
     "result_ids",
     "resume",
     "resume_and_run",
+    "resume_from_log",
     "run",
+    "run_with_checkpoints",
     "save_checkpoint",
     "saver",
     "says",
@@ -161,6 +200,7 @@ __all__ = [
     "tool_result",
     "tool_use",
     "toolbox",
+    "unpack",
     "unpack_pending",
     "validate",
     "words_of",

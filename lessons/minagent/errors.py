@@ -79,6 +79,10 @@ class PendingMismatch(MinagentError):
     """`pendingToolUse` and the calls left open in `messages` do not name the same calls."""
 
 
+class StaleWriter(MinagentError):
+    """The file has gone on without this process, so its save would undo what another one did."""
+
+
 class UnsettledCall(MinagentError):
     """Nobody can say whether a call with side effects ran, so a person must decide."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from .agent import Agent, Save, book, no_save, run
@@ -69,9 +70,9 @@ def restore(document: Document, model: Model, tools: Tools) -> Agent:
     )
 
 
-def saver(path: str | os.PathLike[str]) -> Save:
+def saver(path: str | os.PathLike[str], *, gzip_above: int | None = None) -> Save:
     """Return the `save` that keeps the agent's checkpoint at `path`."""
-    return lambda agent: save_checkpoint(checkpoint(agent), path)
+    return lambda agent: save_checkpoint(checkpoint(agent), path, gzip_above=gzip_above)
 
 
 # -- going on ------------------------------------------------------------------------------------------------
@@ -148,6 +149,20 @@ def resume(
     """
     notices: list[str] = []
     document = load_checkpoint(path, forgiving=forgiving, on_fallback=notices.append)
+    return go_on(document, model, tools, saver(path), notices=notices, unknown=unknown, forgiving=forgiving)
+
+
+def go_on(
+    document: Document,
+    model: Model,
+    tools: Tools,
+    save: Save = no_save,
+    *,
+    notices: Sequence[str] = (),
+    unknown: str = "refuse",
+    forgiving: bool = False,
+) -> Agent:
+    """Do what `resume` does with a document that is loaded already, wherever it came from."""
     validate(document.get("messages", []))
     agent = restore(document, model, tools)
     agent.notices = [*notices, report(agent)]
@@ -155,7 +170,7 @@ def resume(
         forget_open_calls(agent)
     else:
         check_pending(agent)
-    reconcile(agent, saver(path), unknown=unknown)
+    reconcile(agent, save, unknown=unknown)
     return agent
 
 

@@ -28,6 +28,7 @@ from .errors import (
     ZeroedCheckpoint,
 )
 from .files import write_atomically
+from .packed import pack, unpack
 
 Document = dict[str, Any]
 
@@ -135,6 +136,7 @@ def decode(data: bytes, forgiving: bool = False) -> Document:
     With ``forgiving`` a missing field or checksum is let through, as careless recovery code does. The course
     uses it to show what each field is for; nothing else should.
     """
+    data = unpack(data)
     if not data:
         raise EmptyCheckpoint("The checkpoint is empty: 0 bytes. A save was cut short before its first byte.")
     if b"\0" in data:
@@ -170,9 +172,12 @@ def previous(path: str | os.PathLike[str]) -> Path:
     return target.with_name(target.name + ".prev")
 
 
-def save_checkpoint(document: Document, path: str | os.PathLike[str]) -> None:
-    """Replace the checkpoint by this document, atomically and durably; keep the one before it beside it."""
-    data = encode(document)  # everything that can fail without the disk fails here
+def save_checkpoint(document: Document, path: str | os.PathLike[str], *, gzip_above: int | None = None) -> None:
+    """Replace the checkpoint by this document, atomically and durably; keep the one before it beside it.
+
+    A document of more bytes than ``gzip_above`` is compressed; loading recognises it.
+    """
+    data = pack(encode(document), gzip_above)  # everything that can fail without the disk fails here
     try:
         current = Path(path).read_bytes()
         decode(current)
