@@ -52,6 +52,12 @@ def phrases(text: str) -> tuple[str, ...]:
 
 def strengths(criterion: str, found: Found) -> tuple[float, ...]:
     """How far each point of a criterion is made."""
+    if criterion not in found.strengths:
+        found.strengths[criterion] = _strengths(criterion, found)
+    return found.strengths[criterion]
+
+
+def _strengths(criterion: str, found: Found) -> tuple[float, ...]:
     return tuple(
         1.0 if evaluate(point["strong"], found) else 0.5 if evaluate(point["weak"], found) else 0.0
         for point in rules()[criterion]["point"]

@@ -57,6 +57,21 @@ def _fault(number: int, en: str, zh: str) -> Line:
     return Line(number, "", {}, None, {}, text)
 
 
+def read_item(item: Mapping[str, Any], number: int = 1) -> Line:
+    """Read one answer as the corpus has it."""
+    name = str(item.get("id", number))
+    found = item.get("labels")
+    labels = {k: v for k, v in found.items() if isinstance(v, bool)} if isinstance(found, dict) else None
+    if "answer" in item:
+        if not isinstance(item["answer"], dict):
+            return _fault(number, '"answer" is not an object of field and text', "answer 不是“字段: 文字”的对象")
+        return Line(number, name, read_level1(item["answer"]), labels, item["answer"])
+    if "hazard_1" in item or "hazard_2" in item:
+        texts = {key: item.get(key, "") for key in ("hazard_1", "hazard_2")}
+        return Line(number, name, read_level2(texts["hazard_1"], texts["hazard_2"]), labels, texts)
+    return _fault(number, 'neither "answer" nor "hazard_1" and "hazard_2"', "没有 answer，也没有 hazard_1、hazard_2")
+
+
 def read_line(number: int, line: str) -> Line:
     """Read one line of a file of answers."""
     try:
@@ -65,24 +80,7 @@ def read_line(number: int, line: str) -> Line:
         return _fault(number, "not JSON", "不是 JSON")
     if not isinstance(item, dict):
         return _fault(number, "not a JSON object", "不是 JSON 对象")
-    name = str(item.get("id", number))
-    found = item.get("labels")
-    labels = {k: v for k, v in found.items() if isinstance(v, bool)} if isinstance(found, dict) else None
-    if "answer" in item:
-        if not isinstance(item["answer"], dict):
-            return _fault(number, '"answer" is not an object of field and text', "“answer” 不是“字段: 文字”的对象")
-        texts = item["answer"]
-        readings = read_level1(texts)
-    elif "hazard_1" in item or "hazard_2" in item:
-        texts = {key: item.get(key, "") for key in ("hazard_1", "hazard_2")}
-        readings = read_level2(texts["hazard_1"], texts["hazard_2"])
-    else:
-        return _fault(
-            number,
-            'neither "answer" nor "hazard_1" and "hazard_2"',
-            "没有 “answer”，也没有 “hazard_1”“hazard_2”",
-        )
-    return Line(number, name, readings, labels, texts)
+    return read_item(item, number)
 
 
 def read_file(path: Path) -> Iterator[Line]:

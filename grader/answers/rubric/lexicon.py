@@ -47,6 +47,8 @@ class Found:
 
     text: str
     _spans: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    strengths: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    """How far the points of each criterion are made, once worked out."""
 
     @classmethod
     def of(cls, text: str) -> "Found":

@@ -2,7 +2,8 @@
 
 import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -54,9 +55,26 @@ class Weights:
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
 
 
-@cache
+_tried: list[Weights] = []
+
+
+@contextmanager
+def trying(other: Weights) -> Iterator[None]:
+    """Read with other weights than those beside this file: for measuring a fit."""
+    _tried.append(other)
+    try:
+        yield
+    finally:
+        _tried.pop()
+
+
 def weights() -> Weights:
-    """The weights beside this file."""
+    """The weights in use."""
+    return _tried[-1] if _tried else _own_weights()
+
+
+@cache
+def _own_weights() -> Weights:
     here = Path(__file__).parent
     data = tomllib.loads((here / "weights.toml").read_text(encoding="utf-8"))
     phrase = tomllib.loads((here / "phrases.toml").read_text(encoding="utf-8"))
@@ -131,7 +149,9 @@ def weigh(criterion: str, raw: str, found: Found | None = None) -> Reading:
     doubtful = heap(raw) > 0 or scrambled(found.text) or row["grader"] + row["firm denial"] + row["contrary"] > 0
     doubtful = doubtful or (rival > p and logit(rival) - logit(p) > RIVAL)
     if p >= (high if min(points) > 0 else (2 + high) / 3) and not doubtful:
-        return Reading("accept", _filled("accept", kinds), made, 1.0)
+        clear = [k for k, s in zip(kinds, points, strict=True) if s == 1.0]
+        reason = _filled("accept", kinds) if len(clear) == len(kinds) else _sentence("accept_whole")
+        return Reading("accept", reason, made, 1.0)
     plain = min(points) == 1.0 and against + row["other field whole"] == 0 and row["vacuous share"] < 0.1
     if p <= low and not plain:
         return Reading("reject", _why_not(criterion, evidence, kinds), made, 0.0)
@@ -158,4 +178,4 @@ def _why_not(criterion: str, evidence: Evidence, kinds: Sequence[Text]) -> Text:
     return _filled("missing", missing or kinds)
 
 
-__all__ = ["Decision", "Reading", "certain", "weigh", "weights"]
+__all__ = ["Decision", "Reading", "Weights", "certain", "trying", "weigh", "weights"]

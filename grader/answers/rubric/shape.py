@@ -59,6 +59,8 @@ def heap(raw: str) -> float:
         return 0.0
     if len(re.findall(r"\w[.!?](?:\s|$)", text)) > 1:
         return 0.5
+    if len(words) >= 8 and share <= 0.13 and not re.search(r"[.,;:!?]", text):
+        return 1.0
     return 0.5 if _RELATION.search(text) or share >= 0.1 else 1.0
 
 
@@ -88,7 +90,7 @@ def _order() -> tuple[Mapping[str, int], Mapping[str, int], int]:
 
 
 def orderly(text: str) -> float:
-    """How much more likely the words' order is than a shuffled one, per word; below 0.25 few people write so."""
+    """How much more likely the words' order is than a shuffled one, per word; below 0.33 few people write so."""
     line = tokens(text)
     if len(line) < 10:
         return 1.0
@@ -113,8 +115,8 @@ _ODD_ZH = re.compile(
 def scrambled(text: str) -> bool:
     """Whether the words seem to stand in no order."""
     if re.search(f"[{CJK}]", text):
-        return bool(_ODD_ZH.search(text.strip())) or orderly(text) < -0.2
-    return len(re.findall(r"\d+", text)) < 3 and orderly(text) < 0.25
+        return bool(_ODD_ZH.search(text.strip())) or orderly(text) < -0.07
+    return len(re.findall(r"\d+", text)) < 3 and orderly(text) < 0.33
 
 
 def _grams(text: str) -> set[str]:

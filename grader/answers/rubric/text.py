@@ -3,7 +3,7 @@
 import re
 import tomllib
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -102,17 +102,18 @@ def _right_spelling(text: str) -> str:
 def said_once(text: str) -> str:
     """A text without what it says over again: the same sentence, the same character in a row."""
     text = re.sub(r"([^\d\s])\1{3,}", r"\1\1\1", text)
-    pieces = re.split(r"(?<=[.!?。！？;；\n])", text)
+    pieces = re.split(rf"(?<=[.!?。！？;；，\n])|(?<=[{CJK}],)", text)
     seen: set[str] = set()
     kept = []
     for piece in pieces:
         bare = re.sub(r"\W+", "", piece)
-        if len(bare) < 4 or bare not in seen:
+        if len(bare) < 8 or bare not in seen:
             kept.append(piece)
         seen.add(bare)
     return "".join(kept)
 
 
+@lru_cache(maxsize=512)
 def normalise(text: str) -> str:
     """The text that the patterns of points.toml are written for."""
     text = said_once(unicodedata.normalize("NFKC", text)[: 4 * LONGEST])[:LONGEST]
