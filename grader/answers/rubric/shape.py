@@ -32,7 +32,7 @@ ENDINGS = ("ing", "ed", "ly", "s")
 
 def heap(raw: str) -> float:
     """How much a text is a heap of keywords: 0 not, 0.5 perhaps, 1 surely."""
-    text = simplify(raw.lower())
+    text = re.sub(r"\bpoint ([ab])\b", r"point-\1", simplify(raw.lower()))
     pieces = [p for p in re.split(r"[\s、,，/;；:：|·+。.\-]+", text) if p]
     if len(pieces) < 4:
         return 0.0
@@ -54,13 +54,13 @@ def heap(raw: str) -> float:
     bits = [b for b in re.split(r"[,;/|\n]|\s-\s", text) if b.strip()]
     if len(bits) > 3 and len(words) <= 3.2 * len(bits) and not related and not _SENTENCE_EN.search(text):
         return 1.0 if len(bits) > 4 else 0.5
-    share = len(_GLUE_EN.findall(text)) / max(1, len(words))
+    share = len(_GLUE_EN.findall(text.replace("point-a", "point"))) / max(1, len(words))
+    if not related and len(words) >= 8 and share <= 0.17 and not re.search(r"[.,;:!?]", text):
+        return 1.0
     if related or share >= 0.16:
         return 0.0
     if len(re.findall(r"\w[.!?](?:\s|$)", text)) > 1:
         return 0.5
-    if len(words) >= 8 and share <= 0.13 and not re.search(r"[.,;:!?]", text):
-        return 1.0
     return 0.5 if _RELATION.search(text) or share >= 0.1 else 1.0
 
 
