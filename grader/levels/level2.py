@@ -128,6 +128,8 @@ def _find_saves(played: Film) -> None:
 
     def close_gap(end: int) -> None:
         nonlocal nth
+        if not nth and all(content in (None, played.contents[gap]) for content in played.contents[gap : end + 1]):
+            return  # a run that clears away what an earlier one left: none of its own is lost
         if run >= 0 and played.contents[end] != played.contents[gap]:
             nth += 1
             saves.append(Save(run, nth, gap, end, []))
@@ -633,7 +635,7 @@ class Judge:
                     for op in played.operations[save.begin : save.end]
                     if isinstance(op, Rename) and op.old_name == posixpath.basename(played.path)
                 ),
-                "",
+                moved.new_name if isinstance(moved := played.operations[fault.op], Rename) else "",
             )
             return _words(f"atomic.{fault.kind}", earlier=earlier, backup=plain(backup), **common)
         if fault.kind == "renamed_unfinished":

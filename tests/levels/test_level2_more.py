@@ -61,6 +61,7 @@ def test_only_a_cell_that_just_tries_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("name", "criterion", "said"),
     [
+        ("t13_directory_swap", A, "moved to ckpt.old"),
         ("w15_rename_wrong_way", A, "wrong way round"),
         ("w16_swallowed_never_works", A, "breaks off unfinished"),
         ("w27_wrong_tool_use_id", P, "not as a tool_result with the tool_use_id call_2"),

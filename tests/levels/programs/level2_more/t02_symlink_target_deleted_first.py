@@ -1,0 +1,36 @@
+import json
+import os
+import uuid
+
+
+def save_checkpoint(state):
+    name = f"version-{uuid.uuid4().hex}.json"
+    with open(name, "w", encoding="utf-8") as f:
+        json.dump(state, f)
+    if os.path.islink("checkpoint.json"):
+        os.unlink(os.readlink("checkpoint.json"))
+    link = name + ".link"
+    os.symlink(name, link)
+    os.replace(link, "checkpoint.json")
+
+
+def run_agent(task, tools, call_model, execute_tool):
+    state = {"version": 1, "task": task, "turns": 0, "tokensUsed": 0,
+             "messages": [{"role": "user", "content": task}], "pendingToolUse": None}
+    while True:
+        response = call_model(tools=tools, messages=state["messages"])
+        state["tokensUsed"] += response.usage.input_tokens + response.usage.output_tokens
+        state["messages"].append({"role": "assistant", "content": response.content})
+        if response.stop_reason != "tool_use":
+            return state
+
+        call = next(block for block in response.content if block["type"] == "tool_use")
+        state["pendingToolUse"] = {"id": call["id"], "name": call["name"], "input": call["input"]}
+        save_checkpoint(state)
+        result = execute_tool(call["name"], call["input"])
+
+        answer = {"type": "tool_result", "tool_use_id": call["id"], "content": result}
+        state["messages"].append({"role": "user", "content": [answer]})
+        state["turns"] += 1
+        state["pendingToolUse"] = None
+        save_checkpoint(state)

@@ -1,0 +1,39 @@
+import filecmp
+import json
+import os
+import shutil
+from pathlib import Path
+
+
+def save_checkpoint(state):
+    a, b = Path("checkpoint.json.a"), Path("checkpoint.json.b")
+    a.touch()
+    a.write_text(json.dumps(state), encoding="utf-8")
+    shutil.copyfile(a, b)
+    assert filecmp.cmp(a, b, shallow=False)
+    assert a.stat().st_ino != b.stat().st_ino
+    b.unlink()
+    a.replace("checkpoint.json")
+    assert "checkpoint.json" in [e.name for e in os.scandir(".")]
+
+
+def run_agent(task, tools, call_model, execute_tool):
+    state = {"version": 1, "task": task, "turns": 0, "tokensUsed": 0,
+             "messages": [{"role": "user", "content": task}], "pendingToolUse": None}
+    while True:
+        response = call_model(tools=tools, messages=state["messages"])
+        state["tokensUsed"] += response.usage.input_tokens + response.usage.output_tokens
+        state["messages"].append({"role": "assistant", "content": response.content})
+        if response.stop_reason != "tool_use":
+            return state
+
+        call = next(block for block in response.content if block["type"] == "tool_use")
+        state["pendingToolUse"] = {"id": call["id"], "name": call["name"], "input": call["input"]}
+        save_checkpoint(state)
+        result = execute_tool(call["name"], call["input"])
+
+        answer = {"type": "tool_result", "tool_use_id": call["id"], "content": result}
+        state["messages"].append({"role": "user", "content": [answer]})
+        state["turns"] += 1
+        state["pendingToolUse"] = None
+        save_checkpoint(state)

@@ -1,0 +1,44 @@
+import csv
+import json
+import logging.handlers
+import os
+import time
+import zipfile
+
+log = logging.getLogger("ckpt")
+log.propagate = False
+
+
+def save_checkpoint(state):
+    if not log.handlers:
+        log.addHandler(logging.handlers.RotatingFileHandler("ckpt.log", maxBytes=500, backupCount=2))
+    log.warning("turn %s at %s", state["turns"], time.strftime("%H:%M:%S"))
+    with open("turns.csv", "a", newline="", encoding="utf-8") as f:
+        csv.writer(f).writerow([state["turns"], state["tokensUsed"], len(state["messages"])])
+    with zipfile.ZipFile("checkpoint.zip", "w", zipfile.ZIP_DEFLATED) as z:
+        z.writestr("checkpoint.json", json.dumps(state))
+    with open("checkpoint.json.tmp", "w", encoding="utf-8") as f:
+        json.dump(state, f)
+    os.replace("checkpoint.json.tmp", "checkpoint.json")
+
+
+def run_agent(task, tools, call_model, execute_tool):
+    state = {"version": 1, "task": task, "turns": 0, "tokensUsed": 0,
+             "messages": [{"role": "user", "content": task}], "pendingToolUse": None}
+    while True:
+        response = call_model(tools=tools, messages=state["messages"])
+        state["tokensUsed"] += response.usage.input_tokens + response.usage.output_tokens
+        state["messages"].append({"role": "assistant", "content": response.content})
+        if response.stop_reason != "tool_use":
+            return state
+
+        call = next(block for block in response.content if block["type"] == "tool_use")
+        state["pendingToolUse"] = {"id": call["id"], "name": call["name"], "input": call["input"]}
+        save_checkpoint(state)
+        result = execute_tool(call["name"], call["input"])
+
+        answer = {"type": "tool_result", "tool_use_id": call["id"], "content": result}
+        state["messages"].append({"role": "user", "content": [answer]})
+        state["turns"] += 1
+        state["pendingToolUse"] = None
+        save_checkpoint(state)
