@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 _BOOT = "import sys; sys.path.extend({paths!r}); from grader.answers.worker import zygote; zygote()"
+_SETTINGS = {"LANG": "C.UTF-8", "MPLBACKEND": "Agg", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 _early: list[subprocess.Popen[bytes]] = []
 
 
@@ -44,4 +45,4 @@ def _command() -> list[str]:
 
 def _environment() -> dict[str, str]:
     kept = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-    return {**{name: os.environ[name] for name in kept if name in os.environ}, "LANG": "C.UTF-8"}
+    return {**{name: os.environ[name] for name in kept if name in os.environ}, **_SETTINGS}

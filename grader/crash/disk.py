@@ -11,6 +11,7 @@ paths; ``syscalls`` the descriptors). The real disk is not touched. Patching is 
 from __future__ import annotations
 
 import dbm.dumb
+import errno
 import os
 import posixpath
 import site
@@ -35,6 +36,7 @@ from pyfakefs.fake_pathlib import FakePath
 
 from grader.crash import escapes, paths, threads
 from grader.crash.image import ROOT, Image, Inode
+from grader.crash.library import Library, of_library
 from grader.crash.operations import (
     EFFECT,
     Answer,
@@ -153,6 +155,7 @@ class Disk:
                 if name in self.patcher.fake_modules:
                     self.patcher.fake_modules[name].disk = self
             self.fs.shuffle_listdir_results = False
+            self.library = Library(self.fs)
             self._mount_of_root = self.fs.root_dir.st_dev
             self._tmp_device = self.fs.add_mount_point("/crash-disk-tmp")["idev"] if self.tmp_elsewhere else None
             self._hook()
@@ -193,6 +196,8 @@ class Disk:
         def adding(original: Callable[..., Any]) -> Callable[..., Any]:
             def add_entry(directory: FakeDirectory, node: FakeFile) -> None:
                 recorded = disk._before()
+                if of_library(directory) or of_library(node):
+                    raise OSError(errno.EROFS, os.strerror(errno.EROFS), node.name)
                 original(directory, node)
                 if recorded:
                     disk._added(directory, node)
@@ -202,6 +207,8 @@ class Disk:
         def removing(original: Callable[..., Any]) -> Callable[..., Any]:
             def remove_entry(directory: FakeDirectory, name: str, recursive: bool = True) -> None:
                 recorded = disk._before()
+                if of_library(directory):
+                    raise OSError(errno.EROFS, os.strerror(errno.EROFS), name)
                 node = directory.get_entry(name)
                 original(directory, name, recursive)
                 if recorded:
@@ -243,9 +250,11 @@ class Disk:
         def moding(original: Callable[..., Any]) -> Callable[..., Any]:
             def change(fs: Any, path: Any, *args: Any, **kwargs: Any) -> None:
                 disk._before()
+                node = fs.resolve(path, kwargs.get("follow_symlinks", True), allow_fd=True)
+                if of_library(node):
+                    raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
                 original(fs, path, *args, **kwargs)
-                follow = kwargs.get("follow_symlinks", True)
-                disk._changed_meta(fs.resolve(path, follow, allow_fd=True))
+                disk._changed_meta(node)
 
             return change
 
@@ -487,6 +496,8 @@ class Disk:
         """Cut or grow a file; nothing is recorded when it has that size already."""
         self._before()
         number = node.st_ino
+        if of_library(node):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
         if number in self._virgin and size == 0:
             self._virgin.discard(number)  # none of the old bytes can be seen through this file any more
         elif number in self._virgin:

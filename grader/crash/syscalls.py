@@ -21,6 +21,7 @@ from pyfakefs.fake_os import FakeOsModule
 from pyfakefs.fake_path import FakePathModule
 
 from grader.crash import paths
+from grader.crash.library import of_library
 
 if TYPE_CHECKING:
     from grader.crash.disk import Disk
@@ -352,6 +353,11 @@ class RecordingOs(FakeOsModule):  # type: ignore[misc]
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), shown)
             elif os.geteuid() != 0 and not node.st_mode & (0o200 if wants_write else 0o400):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), shown)
+            if of_library(node):
+                if wants_write:
+                    raise OSError(errno.EROFS, os.strerror(errno.EROFS), shown)
+                if not isinstance(node, FakeDirectory):
+                    self.disk.library.load(node)
             if flags & os.O_TRUNC and wants_write and not isinstance(node, FakeDirectory):
                 self.disk.truncate(node, 0)
         return self._install(OpenFile(self.disk, node, path, flags))
@@ -641,17 +647,21 @@ class RecordingIo(FakeIoModule):  # type: ignore[misc]
 
     @property
     def FileIO(self) -> Any:
-        """``io.FileIO`` on the fake disk."""
+        """``io.FileIO`` on the fake disk: to be called, and to be asked for with ``isinstance``."""
         disk = self.disk
 
-        def file_io(
-            file: Any, mode: str = "r", closefd: bool = True, opener: Callable[[Any, int], int] | None = None
-        ) -> Any:
-            if _is_real(file):
-                return io.FileIO(file, mode, closefd, opener)
-            return open_raw(disk, file if isinstance(file, int) else os.fspath(file), mode, closefd, opener)
+        class Kind(type):
+            def __instancecheck__(cls, value: Any) -> bool:
+                return isinstance(value, RawFile | io.FileIO)
 
-        return file_io
+            def __call__(
+                cls, file: Any, mode: str = "r", closefd: bool = True, opener: Callable[[Any, int], int] | None = None
+            ) -> Any:
+                if _is_real(file):
+                    return io.FileIO(file, mode, closefd, opener)
+                return open_raw(disk, file if isinstance(file, int) else os.fspath(file), mode, closefd, opener)
+
+        return Kind("FileIO", (), {})
 
 
 PATH_STATS = ("getsize", "getmtime", "getatime", "getctime")

@@ -1,6 +1,7 @@
 """Level 2 judged: the labelled programs, many styles, and what learners are told."""
 
 import json
+import os
 import re
 import time
 from pathlib import Path
@@ -36,7 +37,8 @@ def test_the_labelled_programs_are_judged_as_labelled(name: str) -> None:
         P: label["point_a"],
         R: label["runs"],
     }
-    assert time.monotonic() - begun < 5
+    busy = os.getloadavg()[0] / (os.cpu_count() or 1)
+    assert time.monotonic() - begun < 5 * max(1.0, 2 * busy)
     if label["atomic"]:
         assert (verdicts[A].advice is None) == label["durable"]
 
