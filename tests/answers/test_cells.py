@@ -91,8 +91,14 @@ def test_ids_are_nbgraders_first() -> None:
 
 
 def test_criterion_cells_are_no_context() -> None:
-    cells = [Cell("level2-atomic", "x = 1"), Cell("a", "check()"), Cell("b", "  "), Cell("c", "%cd x")]
+    asks = 'y = 1\ncheck("level2-atomic")'
+    cells = [Cell("level2-atomic", asks), Cell("a", "check()"), Cell("b", "  "), Cell("c", "%cd x")]
     assert context_cells(cells) == [Cell("c", "pass")]
+
+
+def test_an_answer_put_into_a_criterion_cell_is_run() -> None:
+    cells = [Cell("level2-atomic", "x = 1"), Cell("level2-code", "")]
+    assert context_cells(cells) == [Cell("level2-atomic", "x = 1")]
 
 
 @pytest.mark.parametrize(
