@@ -6,8 +6,12 @@ It does not compare keys when it writes: the same key twice makes two tickets. W
 
 from __future__ import annotations
 
+import json
+import os
 import zlib
 from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Protocol
 
 Receipt = dict[str, str]
@@ -41,6 +45,56 @@ class Remembered:
     def done(self, name: str) -> int:
         """How often an effect of this name happened, whatever its key."""
         return sum(known == name for known, _ in self.effects)
+
+
+class Logbook(Remembered):
+    """The same on disk, one JSON line for each effect, so that other processes see it too."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        lines = self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else []
+        self.effects = [(name, key) for name, key in map(json.loads, lines)]
+
+    def effect(self, name: str, key: str) -> None:
+        """Something is done, once more."""
+        super().effect(name, key)
+        with open(self.path, "a", encoding="utf-8") as file:
+            file.write(json.dumps([name, key]) + "\n")
+
+
+class Clock:
+    """A clock that goes only when it is told to."""
+
+    def __init__(self, now: str = "2026-07-01T09:00:00Z") -> None:
+        self.time = datetime.fromisoformat(now.replace("Z", "+00:00"))
+
+    def __call__(self) -> str:
+        """Return the time."""
+        return f"{self.time:%Y-%m-%dT%H:%M:%SZ}"
+
+    def wait(self, **amount: float) -> None:
+        """Let so much time pass: ``hours=5``, ``minutes=10``."""
+        self.time += timedelta(**amount)
+
+
+class Site:
+    """The pages of a shop. Every page has something to mend; one of them is gone."""
+
+    FINDINGS = ("description missing", "image without text", "title missing", "broken link")
+
+    def __init__(self, gone: Iterable[str] = ("page-13",)) -> None:
+        self.gone = set(gone)
+        self.mended: set[str] = set()
+        self.looks = 0
+
+    def look(self, page: str) -> dict[str, str]:
+        """Look at a page: the finding, and where the whole report lies."""
+        self.looks += 1
+        if page in self.gone:
+            raise LookupError(f"404: {page} is gone")
+        number = zlib.crc32(page.encode()) // 7
+        finding = "description too short" if page in self.mended else self.FINDINGS[number % len(self.FINDINGS)]
+        return {"finding": finding, "where": f"reports/{page}.html"}
 
 
 def receipt(kind: str, key: str) -> Receipt:

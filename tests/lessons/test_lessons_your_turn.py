@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import re
 import shutil
 from pathlib import Path
@@ -175,6 +176,19 @@ def settle(found, writes):
     return "ask a person" if found == "unknown" and writes else "run"
 
 
+def recovery(status, found):
+    if status == "started" and found is None:
+        return "ask"
+    return {"done": "nothing", "intent": "write"}.get(status) or ("book" if found else "write")
+
+
+BELONGS = {
+    "the HTML of page 87": "a file",
+    "the id of page 87's ticket": "the state",
+    "the model's thoughts about page 12": "the conversation",
+    "who approved the change of page 6": "the state",
+    "how much is spent": "the state",
+}
 RIGHT = {
     "lesson01-twice": lambda effects: sorted({e for e in effects if effects.count(e) > 1}),
     "lesson01-sent": lambda total, killed_after: total + killed_after,
@@ -197,6 +211,9 @@ RIGHT = {
     "lesson07-which": which,
     "lesson07-settle": settle,
     "lesson07-finds": FINDS,
+    "lesson09-key": lambda task, item, action: f"{task}/{item}/{action}",
+    "lesson09-recovery": recovery,
+    "lesson09-where": BELONGS,
 }
 WRONG = {
     "lesson01-twice": [lambda effects: [e for e in effects if effects.count(e) > 1], lambda e: 1 / 0],
@@ -226,6 +243,14 @@ WRONG = {
     "lesson07-which": [lambda current, before: "current", lambda c, b: decode(c)],
     "lesson07-settle": [lambda found, writes: "book" if found == "ran" else "run"],
     "lesson07-finds": [{**FINDS, "validate(messages)": True}],
+    "lesson09-key": [
+        lambda task, item, action: random.random(),
+        lambda task, item, action: str(random.random()),
+        lambda task, item, action: item,
+        lambda task, item, action: task + item + action,
+    ],
+    "lesson09-recovery": [lambda status, found: "ask" if status == "started" else "write"],
+    "lesson09-where": [{**BELONGS, "the HTML of page 87": "the state"}],
 }
 
 

@@ -3,10 +3,11 @@
 Nothing here is part of the runtime, and the runtime imports nothing of it.
 """
 
-from . import turns
+from . import turns, turns08, turns_task
 from .crashes import Outcome, run_and_kill, run_program
 from .notes import note
 from .pictures import Picture, conversation, places, strips, table, tape, timeline
+from .taskview import pages_view
 from .yourturn import Answer, check_here, compare
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "compare",
     "conversation",
     "note",
+    "pages_view",
     "places",
     "run_and_kill",
     "run_program",
@@ -25,4 +27,6 @@ __all__ = [
     "tape",
     "timeline",
     "turns",
+    "turns08",
+    "turns_task",
 ]
