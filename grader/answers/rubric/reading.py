@@ -146,7 +146,10 @@ def weigh(criterion: str, raw: str, found: Found | None = None) -> Reading:
     made = tuple(k.en for k, s in zip(kinds, points, strict=True) if s == 1.0)
     against = row["denial"] + row["foreign"] + row["grader"] + row["fix"]
     rival = max((weights().chance(look(other, found)) for other in siblings(criterion)), default=0.0)
-    doubtful = heap(raw) > 0 or scrambled(found.text) or row["grader"] + row["firm denial"] + row["contrary"] > 0
+    sure = p >= 0.95 and min(points) == 1.0
+    doubtful = (
+        heap(raw) > 0 or scrambled(found.text, lenient=sure) or row["grader"] + row["firm denial"] + row["contrary"] > 0
+    )
     doubtful = doubtful or (rival > p and logit(rival) - logit(p) > RIVAL)
     if p >= (high if min(points) > 0 else (2 + high) / 3) and not doubtful:
         clear = [k for k, s in zip(kinds, points, strict=True) if s == 1.0]

@@ -112,11 +112,13 @@ _ODD_ZH = re.compile(
 )
 
 
-def scrambled(text: str) -> bool:
-    """Whether the words seem to stand in no order."""
+def scrambled(text: str, *, lenient: bool = False) -> bool:
+    """Whether the words seem to stand in no order; ``lenient`` where everything else speaks for the text."""
+    if re.search(r"->|=>|→|⇒", text):
+        return False
     if re.search(f"[{CJK}]", text):
-        return bool(_ODD_ZH.search(text.strip())) or orderly(text) < -0.07
-    return len(re.findall(r"\d+", text)) < 3 and orderly(text) < 0.33
+        return bool(_ODD_ZH.search(text.strip())) or orderly(text) < (-0.3 if lenient else -0.07)
+    return len(re.findall(r"\d+", text)) < 3 and orderly(text) < (0.25 if lenient else 0.33)
 
 
 def _grams(text: str) -> set[str]:

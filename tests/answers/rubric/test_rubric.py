@@ -254,6 +254,8 @@ def test_level_1_fields() -> None:
         {k: v for k, v in five.items() if k != "task"},
         {**{k: v for k, v in five.items() if k != "turns"}, "turn": ""},
         {**five, "tokens_used": ""},
+        {**{k: v for k, v in five.items() if k != "version"}, "version_": ""},
+        {**{k: v for k, v in five.items() if k != "task"}, "Task": ""},
         {},
     ):
         assert rubric.read_level1(wrong)["fields"].decision == "reject"
