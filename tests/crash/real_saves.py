@@ -1,9 +1,9 @@
 """Run by test_reality.py: saves of the library, really killed on the real disk, in a process of its own.
 
-Two ways to die. Under strace, SIGKILL before a call that could change the disk: strace counts each child's calls of each
-name by themselves and kills at the ``CALLS``-th of one name, so a child that is to die at its n-th ``rename`` first makes
-``CALLS`` - n that fail. (One strace for all of them: it starts slowly.) And by RLIMIT_FSIZE: the kernel writes up to that
-byte of the file, then sends SIGXFSZ.
+Two ways to die. Under strace, SIGKILL before a call that could change the disk: strace counts each child's calls of
+each name by themselves and kills at the ``CALLS``-th of one name, so a child that is to die at its n-th ``rename``
+first makes ``CALLS`` - n that fail. (One strace for all of them: it starts slowly.) And by RLIMIT_FSIZE: the kernel
+writes up to that byte of the file, then sends SIGXFSZ.
 """
 
 from __future__ import annotations

@@ -108,8 +108,8 @@ class Predicted:
     def holds_short(self, tree: Tree, limit: int) -> bool:
         """Whether this is an image with a file cut at the limit.
 
-        At its limit the kernel first writes a part and says so; CPython may keep the rest in its buffer, and the program
-        goes on until its next write. A kill does not do that: this is the way of killing, not the prediction.
+        At its limit the kernel first writes a part and says so; CPython may keep the rest in its buffer, and the
+        program goes on until its next write. A kill does not do that: this is the way of killing, not the prediction.
         """
         return any(
             tree == {path: (kind, mode, data[:limit]) for path, (kind, mode, data) in boundary.items()}
