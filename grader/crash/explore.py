@@ -353,7 +353,7 @@ class _Lab(Generic[S]):
         self.load_writes = False
         self._prune = prune
         self._memory: Memory[Found] = Memory(self.look, prune)
-        self._seconds: dict[tuple[str, ...], int] = {}
+        self._seconds: dict[tuple[object, ...], int] = {}
         self._known_seconds: dict[tuple[str, ...], str] = {}
         self.second_bound = ""
 
@@ -430,7 +430,9 @@ class _Lab(Generic[S]):
         first = self._memory.see(start)[0]
         if not first.verdict.sound:
             return None  # told already: the first crash was not survived
-        shape = tuple(type(op).__name__ for op in recording.operations)
+        kinds = tuple(type(op).__name__ for op in recording.operations)
+        links = tuple(sorted(inode.target for inode in recording.initial.inodes.values() if inode.kind == "symlink"))
+        shape = (first.verdict, kinds, recording.initial.names(), links)
         so_far = self._seconds[shape] = self._seconds.get(shape, 0) + 1
         model = ProcessKill() if so_far <= FULL_SECONDS else ProcessKill(every_byte=0, cuts=0)
         if so_far > MANY_SECONDS and so_far & (so_far - 1):

@@ -193,7 +193,8 @@ class ProcessKill:
             if isinstance(operation, Write) and len(operation.data) > 1:
                 inner = len(operation.data) - 1
                 images += inner
-                distinct += _differing(operation, files)
+                if names.path_of(operation.inode) is not None:
+                    distinct += _differing(operation, files)
                 if prune and not _concerned(queries, names, operation.inode):
                     moment = Moment(at, 1, inner, until=at)
                     outcomes.append(Outcome(moment, outcomes[-1].result, inner))
@@ -270,12 +271,12 @@ def _leaves_all_as_it_is(operation: Operation) -> bool:
 
 
 def _differing(write: Write, files: Files) -> int:
-    """How many of the inner cuts of a write leave bytes that the cut before did not."""
+    """How many of the inner cuts of a write leave bytes that neither the cut before nor the whole write leaves."""
     base = files.data(write.inode)
-    inner = len(write.data) - 1
-    under = base[write.offset : write.offset + inner]
-    same = sum(1 for old, new in zip(under, write.data, strict=False) if old == new)
-    return inner - same
+    under = base[write.offset : write.offset + len(write.data)]
+    same = [old == new for old, new in zip(under, write.data, strict=False)]
+    differing = len(write.data) - 1 - sum(same[: len(write.data) - 1])
+    return differing - 1 if differing and len(same) == len(write.data) and same[-1] else differing
 
 
 _NAMING = (Link, Unlink, Rename)
@@ -517,7 +518,8 @@ class _History:
         """Moments within a span at which something about the bytes of reachable files changes."""
         wanted = {begin, *(index + 1 for index in self.effects if begin <= index < until)}
         for number in reachable:
-            for index in (*self.data.get(number, ()), *self.fsyncs.get(number, ())):
+            written = self.data.get(number, ())
+            for index in (*written, *self.fsyncs.get(number, ()), *(self.syncs if written else ())):
                 if begin <= index < until:
                     wanted.add(index + 1)
         found = sorted(wanted)

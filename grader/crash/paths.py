@@ -154,6 +154,31 @@ def rename(disk: Disk, source: Any, target: Any, force_replace: bool = False) ->
     disk.rename(old, old_name, new, new_name, moved, gone)
 
 
+def link(disk: Disk, source: Any, target: Any, follow: bool, shown: tuple[Any, Any]) -> None:
+    """link(2), or linkat(2) with AT_SYMLINK_FOLLOW."""
+    old_path, new_path = os.fsdecode(os.fspath(source)), os.fsdecode(os.fspath(target))
+    if not old_path or not new_path:
+        fail(errno.ENOENT, *shown)
+    try:
+        node = place(disk, old_path, source, follow=follow)[2]
+        if node is None:
+            fail(errno.ENOENT, *shown)
+        directory, name, there = place(disk, new_path.rstrip("/") or "/", target, follow=False)
+    except OSError as error:
+        fail(error.errno or 0, *shown)
+    if there is not None:
+        fail(errno.EEXIST, *shown)
+    if new_path.endswith("/"):
+        fail(errno.ENOENT, *shown)
+    if node.stat_result.st_dev != directory.stat_result.st_dev:
+        fail(errno.EXDEV, *shown)
+    if isinstance(node, FakeDirectory):
+        fail(errno.EPERM, *shown)
+    _writable(directory, shown[1])
+    node.name = name
+    directory.add_entry(node)
+
+
 def remove(disk: Disk, path: Any) -> None:
     """unlink(2)."""
     name = os.fsdecode(os.fspath(path))

@@ -607,16 +607,16 @@ class RecordingOs(FakeOsModule):  # type: ignore[misc]
         dst_dir_fd: int | None = None,
         follow_symlinks: bool = True,
     ) -> None:
+        at = src_dir_fd is not None or dst_dir_fd is not None
+        follow = at and follow_symlinks  # without a dir_fd CPython calls link(2), which does not follow
         source = os.fsdecode(os.fspath(src))
+        target = os.fsdecode(self._path_with_dir_fd(dst, self.link, dst_dir_fd))
         if source.startswith("/proc/self/fd/"):  # how a nameless O_TMPFILE gets its name
-            if src_dir_fd is None and dst_dir_fd is None:  # then CPython calls link(2), which does not follow the link
+            if not follow:
                 raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), src, None, dst)
-            handle = self.described(int(source.rpartition("/")[2]))
-            self.disk.give_name(handle.node, os.fsdecode(self._path_with_dir_fd(dst, self.link, dst_dir_fd)))
+            self.disk.give_name(self.described(int(source.rpartition("/")[2])).node, target)
             return
-        super().link(
-            src, dst, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd, follow_symlinks=follow_symlinks
-        )
+        paths.link(self.disk, self._path_with_dir_fd(src, self.link, src_dir_fd), target, follow, (src, dst))
 
     def listdir(self, path: Any = None) -> list[Any]:
         if isinstance(path, int):
