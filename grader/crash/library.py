@@ -58,15 +58,16 @@ class Library:
     def find(self, path: str) -> tuple[FakeDirectory, FakeFile] | None:
         """Return the folder of an absolute path and the file there, when the library has it."""
         path = posixpath.normpath(path)
-        if not self._shows(path):
+        if not self.shows(path):
             return None
         node = self._node(path)
         if node is None:
             return None
-        parent = self._node(posixpath.dirname(path)) if self._shows(posixpath.dirname(path)) else None
+        parent = self._node(posixpath.dirname(path)) if self.shows(posixpath.dirname(path)) else None
         return (parent if isinstance(parent, FakeDirectory) else self._fs.root_dir), node
 
-    def _shows(self, path: str) -> bool:
+    def shows(self, path: str) -> bool:
+        """Tell whether a path of the real disk is one that is shown."""
         inside = any(path == folder or path.startswith(folder + "/") for folder in self._folders)
         return inside and path != _HIDDEN and not path.startswith(_HIDDEN + "/")
 
@@ -104,7 +105,7 @@ class Library:
             with os.scandir(path) as entries:
                 for entry in entries:
                     inside = f"{path.rstrip('/')}/{entry.name}"
-                    if not self._shows(inside):
+                    if not self.shows(inside):
                         continue
                     try:
                         node = self._nodes.get(inside) or self._made(inside, entry.stat())

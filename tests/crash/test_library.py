@@ -5,6 +5,7 @@
 import errno
 import os
 import sysconfig
+import zoneinfo
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -28,7 +29,6 @@ def disk() -> Iterator[Disk]:
 
 def test_files_of_the_standard_library_are_read(disk: Disk) -> None:
     import importlib.resources
-    import zoneinfo
 
     assert "Gur Mra" in open(MODULE, encoding="utf-8").read()
     assert Path(MODULE).stat().st_size == os.lstat(MODULE).st_size == len(Path(MODULE).read_bytes())
