@@ -93,7 +93,8 @@ def briefing(state: TaskState) -> str:
     progress = state.progress
     waiting = [approval.item for approval in state.approvals if approval.decision is None]
     failed = [item.id for item in state.items if item.stage == "failed"]
-    half = [item.id for item in state.items if item.stage == "pending" and item.steps["diagnose"].status == "done"]
+    open_items = [item for item in state.items if item.stage == "pending"]
+    half = [item.id for item in open_items if item.steps["diagnose"].status == "done"]
     lines = [
         f"Goal: {state.goal}",
         f"Plan for each page: {', then '.join(state.plan)}.",
