@@ -121,9 +121,10 @@ def read_log(data: bytes) -> Reading:
     check_fields(document)
     lost = None
     if torn or cut_off:
-        lost = f"The log is damaged after delta {deltas}: {torn} torn"
+        last = f"delta {deltas}" if deltas else "its snapshot"
+        lost = f"The log is damaged after {last}: {torn} torn"
         lost += f", {cut_off} whole that can't be merged without them." if cut_off else "."
-        lost += f" The state after delta {deltas} was loaded."
+        lost += f" The state after {last} was loaded."
     return Reading(document, head, deltas, lost)
 
 
