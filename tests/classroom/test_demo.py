@@ -114,6 +114,13 @@ def test_a_wrong_prediction_shows_a_timeline_on_the_feedback_page(demo: Demo) ->
     assert text.count("crash-course-timeline") == 2 and "<svg" in text and "<script" not in text
 
 
+def test_level_3_is_judged_by_what_its_ticket_system_holds(demo: Demo) -> None:
+    found = {
+        one.student: tuple(mark.points for mark in one.criteria) for one in demo.submissions if one.level == "level3"
+    }
+    assert found == {"ada": (4, 8), "bo": (0, 0), "chen": (4, 0), "dana": (0, 0)}
+
+
 def test_the_two_that_can_not_be_read_wait_for_a_person(demo: Demo) -> None:
     unread = {one.student: one for one in demo.submissions if one.problem is not None}
     assert set(unread) == {"nour", "olga"}
