@@ -16,6 +16,7 @@ from grader.crash.operations import (
     Meta,
     Operation,
     Query,
+    Recording,
     Rename,
     Truncate,
     Unlink,
@@ -239,18 +240,19 @@ class Snapshot:
     def image(self) -> Image:
         """An immutable copy."""
         names = self.names
-        inodes: dict[int, Inode] = {}
-        for number in names.reachable():
-            kind = names.kinds.get(number, "directory")
-            mode, mtime = names.modes.get(number, 0o755), self.files.mtime(number)
-            if kind == "directory":
-                entries = dict(names.directories.get(number, {}))
-                inodes[number] = Inode("directory", entries=entries, mode=mode, mtime=mtime)
-            elif kind == "symlink":
-                inodes[number] = Inode("symlink", target=names.targets.get(number, ""), mode=mode)
-            else:
-                inodes[number] = Inode("file", data=bytes(self.data(number)), mode=mode, mtime=mtime)
+        inodes = {number: self.inode(number) for number in names.reachable()}
         return Image(inodes, names.top, self.cwd, tuple(self.files.world))
+
+    def inode(self, number: int) -> Inode:
+        """An immutable copy of one inode."""
+        names = self.names
+        kind = names.kinds.get(number, "directory")
+        mode, mtime = names.modes.get(number, 0o755), self.files.mtime(number)
+        if kind == "directory":
+            return Inode("directory", entries=dict(names.directories.get(number, {})), mode=mode, mtime=mtime)
+        if kind == "symlink":
+            return Inode("symlink", target=names.targets.get(number, ""), mode=mode)
+        return Inode("file", data=bytes(self.data(number)), mode=mode, mtime=mtime)
 
     def fingerprint(self) -> tuple[object, ...]:
         """Equal for disks that look the same: names, kinds, links and bytes; times and modes aside.
@@ -285,3 +287,44 @@ def replay(initial: Image, operations: tuple[Operation, ...], cwd: str, cut: int
         files.apply(operation, cut if last and cut else None)
     return Snapshot(names, files, cwd)
 
+
+def images(recording: Recording) -> list[Image]:
+    """The disk before the first operation, then after each one; the same object where an operation changes nothing.
+
+    What two of them have in common is shared, so that a long recording takes little more room than its writes.
+    """
+    found = [recording.initial]
+    names, files = Names(recording.initial), Files(recording.initial)
+    for operation in recording.operations:
+        found.append(_next(found[-1], names, files, operation))
+    return found
+
+
+def step(image: Image, operation: Operation, cut: int | None = None) -> Image:
+    """The disk after one more operation, or after the first ``cut`` bytes of a write."""
+    return _next(image, Names(image), Files(image), operation, cut)
+
+
+def _next(image: Image, names: Names, files: Files, operation: Operation, cut: int | None = None) -> Image:
+    names.apply(operation)
+    files.apply(operation, cut)
+    touched = {number for number in _touched(operation) if number in names.kinds}  # a nameless file is in no image
+    world = tuple(files.world)
+    if not touched and world == image.world:
+        return image
+    disk = Snapshot(names, files, image.cwd)
+    changed = {number: disk.inode(number) for number in touched}
+    return Image({**image.inodes, **changed}, image.top, image.cwd, world)
+
+
+def _touched(operation: Operation) -> tuple[int, ...]:
+    """The inodes that are not the same after an operation."""
+    if isinstance(operation, Write | Truncate | Meta):
+        return (operation.inode,)
+    if isinstance(operation, Link):
+        return (operation.inode, operation.parent)
+    if isinstance(operation, Unlink):
+        return (operation.parent,)
+    if isinstance(operation, Rename):
+        return (operation.old_parent, operation.new_parent)
+    return ()
