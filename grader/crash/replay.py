@@ -288,7 +288,7 @@ def replay(initial: Image, operations: tuple[Operation, ...], cwd: str, cut: int
     return Snapshot(names, files, cwd)
 
 
-def images(recording: Recording) -> list[Image]:
+def images_along(recording: Recording) -> list[Image]:
     """The disk before the first operation, then after each one; the same object where an operation changes nothing.
 
     What two of them have in common is shared, so that a long recording takes little more room than its writes.

@@ -8,7 +8,7 @@ import pytest
 
 from grader.crash import Disk, Mark
 from grader.crash.operations import Write
-from grader.crash.replay import images, replay, step
+from grader.crash.replay import images_along, replay, step
 
 
 def in_place() -> None:
@@ -46,7 +46,7 @@ def test_every_image_is_what_replaying_gives(save: Callable[[], None]) -> None:
         save()
         last = disk.image()
     recording = disk.recording()
-    found = images(recording)
+    found = images_along(recording)
     assert len(found) == len(recording.operations) + 1
     for number, image in enumerate(found):
         replayed = replay(recording.initial, recording.operations[:number], recording.root).image()
