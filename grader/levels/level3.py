@@ -30,7 +30,7 @@ from grader.levels.level3_lives import (
     sample,
     together,
 )
-from grader.levels.level3_rules import Problem, check
+from grader.levels.level3_rules import ALIEN_TEXT, Problem, check
 from grader.levels.places import Sources
 from grader.levels.places import names as listed
 from grader.levels.trial import Failure, Runner, Trial
@@ -204,7 +204,8 @@ class Judge:
         if problem.life.error is not None:
             values["what"] = self._reason(problem.life.error)
         if problem.kind == "shape":
-            return _words(f"shape.{problem.values['part']}", at=self._at(problem.event))
+            found = _alien(problem.event.data[0]) if problem.event is not None else ""
+            return _words(f"shape.{problem.values['part']}", at=self._at(problem.event), found=found)
         if problem.kind == "stuck":
             values |= self._item_now(problem)
         step = problem.step or "ticket"
@@ -286,6 +287,12 @@ def _late(event: Event) -> bool:
 def _item(point: Point, name: str) -> dict[str, Any]:
     found: dict[str, Any] = next(item for item in json.loads(point.saved)["items"] if item["id"] == name)
     return found
+
+
+def _alien(text: str) -> str:
+    """Return the type of the first value in a saved text that JSON doesn't know."""
+    begun = text.find(ALIEN_TEXT)
+    return text[begun + len(ALIEN_TEXT) :].split('"')[1] if begun >= 0 else ""
 
 
 def _anothers(problem: Problem) -> bool:

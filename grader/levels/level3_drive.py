@@ -30,6 +30,8 @@ BEGIN = datetime(2026, 7, 1, 9, 0)
 MOST_EVENTS = 400
 """Events of one life after which it counts as one that does not end."""
 FINAL = ("done", "rejected")
+_dumps, _loads = json.dumps, json.loads
+"""Held before any cell of a learner's runs."""
 
 
 def drive(stage: Stage, arguments: Any) -> dict[str, Any]:
@@ -44,23 +46,15 @@ def drive(stage: Stage, arguments: Any) -> dict[str, Any]:
         if missing:
             stage.finish(Failure("missing", message=" ".join(missing)))
     texts: dict[str, int] = {}
-    dumps, loads = json.dumps, json.loads
     for number, life in enumerate(lives):
         if number:
             names = stage.fresh()
         stage.mark("life-begin", number)
-        _live(stage, names, life, texts, dumps, loads)
+        _live(stage, names, life, texts)
     return found
 
 
-def _live(
-    stage: Stage,
-    names: dict[str, Any],
-    life: dict[str, Any],
-    texts: dict[str, int],
-    dumps: Callable[..., str],
-    loads: Callable[[str], Any],
-) -> None:
+def _live(stage: Stage, names: dict[str, Any], life: dict[str, Any], texts: dict[str, int]) -> None:
     count = 0
 
     def happened(*event: Any) -> None:
@@ -73,15 +67,15 @@ def _live(
     def save(state: Any) -> None:
         """Put the whole state on disk, atomically."""
         try:
-            text = dumps(state, ensure_ascii=False, sort_keys=True)
+            text = _dumps(state, ensure_ascii=False, sort_keys=True)
         except (TypeError, ValueError, RecursionError):
-            text = dumps(plain(state), ensure_ascii=False, sort_keys=True)
+            text = _dumps(plain(state), ensure_ascii=False, sort_keys=True)
         if text not in texts:
             texts[text] = len(texts)
             stage.mark("text", text)
         happened("save", texts[text])
 
-    state = loads(life["saved"])
+    state = _loads(life["saved"])
     handle, recover = names.get("handle"), names.get("recover")
     world = _world(life, happened)
     error: dict[str, Any] | None = None
@@ -100,7 +94,7 @@ def _world(life: dict[str, Any], happened: Callable[..., None]) -> Any:
     given, timeouts = life["world"], dict(life.get("timeouts", {}))
     made = {"ticket": [list(one) for one in given["tickets"]], "notice": [list(one) for one in given["notices"]]}
     decisions = dict(given["decisions"])
-    ids = [item["id"] for item in json.loads(life["saved"])["items"]]
+    ids = [item["id"] for item in _loads(life["saved"])["items"]]
     letters = {"ticket": "T", "notice": "N"}
     calls = 0
 

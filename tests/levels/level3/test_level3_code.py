@@ -1,10 +1,14 @@
 """Level 3's code: right programs hold, and each wrong one is told of what is wrong with it."""
 
+import inspect
 import json
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 from level3_programs import PLAIN, RIGHT, WRONG
+from minagent.tickets import Remembered, TicketSystem
 
 from grader.answers.cells import Cell
 from grader.answers.judge import judge_cells, worker
@@ -126,3 +130,70 @@ def test_every_crash_point_is_reached() -> None:
     assert timeouts == {((n, fate),) for n in range(2) for fate in ("done", "lost")}
     states = [json.loads(point.saved) for point in begun]
     assert any(s["items"][1]["stage"] == "waiting_approval" for s in states)
+
+
+AT_START = "def recover(state, world, save):\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("    state['seen'] = {1, 2}\n    save(state)\n", "holds a set"),
+        ("    save(None)\n", "not given the whole state"),
+        ("    save()\n", "TypeError"),
+        ("    state['items'] = state['items'][:1]\n    save(state)\n", "lost `items`"),
+        ("    state['approvals'] = {}\n    save(state)\n", "`approvals` is not a list"),
+        ("    state['budget'] = 7\n    save(state)\n", "budget"),
+        ("    state['items'][0]['stage'] = 'finished'\n    save(state)\n", "`waiting_approval`"),
+        ("    state['budget']['spent'] += 1\n    save(state)\n", "at the end"),
+        ("    world.create_ticket('page-99', 'x', 'k')\n", "there is no item"),
+        ("    world.create_ticket('page-12', 'x', None)\n", "key must be a non-empty string"),
+    ],
+)
+def test_misuse_is_said_in_one_sentence(line: str, says: str) -> None:
+    verdict = judged(PLAIN.replace(AT_START, AT_START + line))
+    assert verdict.met is False and says in verdict.message.en, verdict.message.en
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "import json\njson.dumps = lambda *a, **k: '{}'\n",
+        "class Yes(str):\n    __eq__ = lambda self, other: True\n    __hash__ = str.__hash__\n",
+        "import grader\ngrader.check = lambda *names: 8\n",
+        "import sys\nsys.modules.pop('grader', None)\n",
+    ],
+)
+def test_tricks_earn_nothing(attack: str) -> None:
+    wrong = WRONG["recover does nothing"].source.replace('["status"] = "done"', '["status"] = Yes("done")')
+    verdict = judged(attack + (wrong if "Yes" in attack else WRONG["recover does nothing"].source))
+    assert verdict.met is False and verdict.points == 0
+
+
+def test_the_world_of_the_notebook_and_of_the_check_are_one() -> None:
+    from grader.levels import level3_drive
+
+    first = SMALL.first()
+    life = {"saved": first.saved, "world": {"tickets": [], "notices": [], "decisions": {}}}
+    checked = level3_drive._world(life, lambda *event: None)
+    tried = TicketSystem(Remembered())
+    for name in ("create_ticket", "send_notice", "find_ticket", "find_notice", "decision", "now"):
+        ours, theirs = inspect.signature(getattr(checked, name)), inspect.signature(getattr(tried, name))
+        assert list(ours.parameters) == list(theirs.parameters), name
+    for world in (checked, tried):
+        assert world.find_ticket("k") is None
+        receipt = world.create_ticket("page-12", "text", "k")
+        assert set(receipt) == {"id", "key"} and receipt["id"].startswith("T-")
+        assert world.find_ticket("k") == receipt and world.find_notice("k") is None
+        assert world.decision("page-12") is None
+
+
+def test_the_notebook_gives_the_state_of_the_check() -> None:
+    notebook = json.loads((Path(__file__).parents[3] / "exercises/level3/level3.ipynb").read_text(encoding="utf-8"))
+    source = next("".join(c["source"]) for c in notebook["cells"] if "def new_state" in "".join(c["source"]))
+    names: dict[str, Any] = {}
+    exec(source, names)
+    given, checked = names["new_state"](), json.loads(SMALL.first().saved)
+    assert set(given) == set(checked)
+    assert [set(item) for item in given["items"]] == [set(item) for item in checked["items"][:2]]
+    assert given["items"][0]["steps"] == checked["items"][0]["steps"]
