@@ -1,0 +1,1 @@
+"""How long the crash explorer takes: ``python -m benchmarks``."""
