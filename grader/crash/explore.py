@@ -354,7 +354,7 @@ class _Lab(Generic[S]):
         self._prune = prune
         self._memory: Memory[Found] = Memory(self.look, prune)
         self._seconds: dict[tuple[object, ...], int] = {}
-        self._known_seconds: dict[tuple[str, ...], str] = {}
+        self._known_seconds: dict[tuple[object, ...], str] = {}
         self.second_bound = ""
 
     def path_of(self, image: Image) -> str | None:

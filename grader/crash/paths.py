@@ -124,10 +124,10 @@ def rename(disk: Disk, source: Any, target: Any, force_replace: bool = False) ->
         new, new_name, gone = place(disk, new_path.rstrip("/") or "/", target, follow=False)
     except OSError as error:
         fail(error.errno or 0, source, target)
-    if moved is None:
-        fail(errno.ENOENT, source, target)
     if not old_name or not new_name:
         fail(errno.EBUSY, source, target)
+    if moved is None:
+        fail(errno.ENOENT, source, target)
     is_directory = isinstance(moved, FakeDirectory)
     if not is_directory and (old_path.endswith("/") or new_path.endswith("/")):
         fail(errno.ENOTDIR, source, target)

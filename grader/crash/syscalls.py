@@ -60,6 +60,7 @@ class OpenFile:
         self.readable = access in (os.O_RDONLY, os.O_RDWR)
         self.writable = access in (os.O_WRONLY, os.O_RDWR)
         self.append = bool(flags & os.O_APPEND)
+        self.synchronous = bool(flags & (getattr(os, "O_SYNC", 0) | getattr(os, "O_DSYNC", 0)))
         self.is_directory = isinstance(node, FakeDirectory)
         self.descriptors = 0
 
@@ -328,11 +329,11 @@ class RecordingOs(FakeOsModule):  # type: ignore[misc]
         directory, name, node = paths.place(
             self.disk, path, shown, follow=not flags & (getattr(os, "O_NOFOLLOW", 0) | os.O_EXCL)
         )
+        if flags & os.O_CREAT and path.endswith("/"):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), shown)
         if node is None:
             if not flags & os.O_CREAT:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), shown)
-            if path.endswith("/"):
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), shown)
             if os.geteuid() != 0 and not directory.st_mode & 0o200:
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), shown)
             node = FakeFile(name, stat.S_IFREG | (mode & 0o7777 & ~fs.umask), "", filesystem=fs)
@@ -492,7 +493,7 @@ class RecordingOs(FakeOsModule):  # type: ignore[misc]
         handle = self._writable(fd)
         piece = bytes(data)
         at = self.disk.end_of(handle.node) if handle.append else handle.position
-        self.disk.write(handle.node, at, piece)
+        self._write_at(handle, at, piece)
         handle.position = at + len(piece)
         return len(piece)
 
@@ -503,11 +504,16 @@ class RecordingOs(FakeOsModule):  # type: ignore[misc]
         handle = self._writable(fd)
         piece = bytes(data)
         # pwrite(2), BUGS: with O_APPEND, Linux appends whatever the offset.
-        self.disk.write(handle.node, self.disk.end_of(handle.node) if handle.append else offset, piece)
+        self._write_at(handle, self.disk.end_of(handle.node) if handle.append else offset, piece)
         return len(piece)
 
     def pwritev(self, fd: int, buffers: Iterable[Any], offset: int, flags: int = 0, /) -> int:
         return self.pwrite(fd, b"".join(bytes(b) for b in buffers), offset)
+
+    def _write_at(self, handle: OpenFile, at: int, piece: bytes) -> None:
+        self.disk.write(handle.node, at, piece)
+        if handle.synchronous and piece:
+            self.disk.fsync(handle.node)  # open(2): a write to an O_SYNC file returns once its bytes are on the disk
 
     def lseek(self, fd: int, pos: int, whence: int) -> int:
         if _is_real(fd):
