@@ -248,3 +248,18 @@ def test_marks_change_no_image():
     survey = ProcessKill().survey(recording, lambda image: (image.names(), ()))
     assert [isinstance(op, Mark) for op in recording.operations] == [True, False, False, True]
     assert survey.distinct == 3
+
+
+@pytest.mark.parametrize("flag", [os.O_SYNC, os.O_DSYNC], ids=["O_SYNC", "O_DSYNC"])
+def test_a_write_to_a_synchronous_file_needs_no_fsync(flag):
+    def save(new):
+        descriptor = os.open("c.json.tmp", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | flag)
+        with open(descriptor, "w") as file:
+            file.write(new)
+        os.replace("c.json.tmp", "c.json")
+        folder = os.open(".", os.O_RDONLY)
+        os.fsync(folder)
+        os.close(folder)
+
+    found = explore(save, lambda: Path("c.json").read_text(), old=OLD, new=NEW, second_crash=False)
+    assert found.survives_kill and found.survives_power_loss and found.durable_on_return
