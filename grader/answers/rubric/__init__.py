@@ -4,6 +4,7 @@ No network, no model, nothing random: patterns and weights lie in the TOML files
 docs/rubric.md says how it reads, how a teacher extends it, and how well it does.
 """
 
+import re
 from collections.abc import Mapping
 
 from grader.verdict import Text
@@ -45,8 +46,8 @@ def field_name(key: str) -> str:
     return _SNAKE.get(key, key)
 
 
-def _wrong_type(text: object) -> Reading:
-    entry = table()["sentence"]["type"]
+def _wrong_type(text: object, sentence: str = "type") -> Reading:
+    entry = table()["sentence"][sentence]
     kind = type(text).__name__
     return Reading("reject", Text(en=entry["en"].format(kind=kind), zh=entry["zh"].format(kind=kind)))
 
@@ -60,8 +61,10 @@ def read(criterion: str, text: object, *, others: Mapping[str, str] | None = Non
     return certain(label, text, beside) or weigh(label, text)
 
 
-def read_level1(answer: Mapping[str, str]) -> dict[str, Reading]:
-    """Read a Level 1 answer: ``fields`` (the keys alone), then each explanation."""
+def read_level1(answer: object) -> dict[str, Reading]:
+    """Read a Level 1 answer, a dict of texts by field: ``fields`` (the keys alone), then each explanation."""
+    if not isinstance(answer, Mapping):
+        return dict.fromkeys(("fields", *LEVEL1), _wrong_type(answer, "type_dict"))
     named = {field_name(key): text for key, text in answer.items()}
     right = len(named) == len(answer) == len(LEVEL1) and set(named) == set(LEVEL1)
     entry = table()["sentence"]["fields" if right else "fields_not"]
@@ -81,10 +84,27 @@ def read_level2(hazard_1: object, hazard_2: object) -> dict[str, Reading]:
     out = {}
     for label in LEVEL2:
         readings = [read(label, text) for text in (texts[:1] if same else texts)]
-        out[label] = max(
-            readings, key=lambda r: ({"reject": 0, "abstain": 1, "accept": 2}[r.decision], len(r.points_made))
-        )
+        out[label] = max(readings, key=_standing)
+    if any(reading.decision != "accept" for reading in out.values()):
+        for text in strings:
+            out = _both_in_one(text) or out
     return out
+
+
+def _standing(reading: Reading) -> tuple[int, int]:
+    return {"reject": 0, "abstain": 1, "accept": 2}[reading.decision], len(reading.points_made)
+
+
+def _both_in_one(text: str) -> dict[str, Reading] | None:
+    """Both hazards in one text: it can be cut between two sentences so that each part names one of them."""
+    pieces = re.split(r"(?<=[.;。；\n])(?=\s|[^\x00-\x7f]|$)", text)
+    for cut in range(1, min(len(pieces), 12)):
+        parts = "".join(pieces[:cut]), "".join(pieces[cut:])
+        for first, second in (LEVEL2, LEVEL2[::-1]):
+            readings = {first: read(first, parts[0]), second: read(second, parts[1])}
+            if all(reading.decision == "accept" for reading in readings.values()):
+                return {label: readings[label] for label in LEVEL2}
+    return None
 
 
 def model_points(criterion: str) -> tuple[Text, ...]:

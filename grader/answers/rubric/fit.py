@@ -50,6 +50,9 @@ def samples(items: Iterable[Mapping[str, Any]]) -> list[Sample]:
     """The labelled texts of a corpus file's lines."""
     out = []
     for item in items:
+        if "criterion" in item:
+            out.append(Sample(item["id"], item["criterion"], (item["text"],), item["right"]))
+            continue
         labels = item["labels"]
         if "answer" in item:
             named = {field_name(k): v for k, v in item["answer"].items()}
@@ -240,6 +243,7 @@ def half(name: str) -> int:
 def cross(named: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
     """Print figures for answers that took no part in the fit: each half of all files by the weights of the other."""
     everything = [item for items in named.values() for item in items]
+    named = {name: [item for item in items if "labels" in item] for name, items in named.items()}
     lines: dict[str, list[Line]] = {}
     for which in (0, 1):
         learnt = fitted(samples(item for item in everything if half(item["id"]) != which))

@@ -14,7 +14,7 @@ from grader.words import join
 
 from .evidence import Evidence, look, siblings
 from .lexicon import Found, rules, table
-from .shape import copied, heap, scrambled
+from .shape import copied, heap, orderly, scrambled
 from .text import normalise
 
 Decision = Literal["accept", "reject", "abstain"]
@@ -88,6 +88,8 @@ def _own_weights() -> Weights:
     )
 
 
+UNSEEN = 0.92
+"""The chance above which a text is accepted although one of its points was not found."""
 RIVAL = 1.0
 """By how much (log odds) a text may suit another heading better and still be accepted here."""
 
@@ -148,10 +150,12 @@ def weigh(criterion: str, raw: str, found: Found | None = None) -> Reading:
     rival = max((weights().chance(look(other, found)) for other in siblings(criterion)), default=0.0)
     sure = p >= 0.95 and min(points) == 1.0
     doubtful = (
-        heap(raw) > 0 or scrambled(found.text, lenient=sure) or row["grader"] + row["firm denial"] + row["contrary"] > 0
+        (heap(raw) > 0 and not (sure and orderly(found.text) > 0.4))
+        or scrambled(found.text, lenient=sure)
+        or row["grader"] + row["firm denial"] + row["contrary"] > 0
     )
     doubtful = doubtful or (rival > p and logit(rival) - logit(p) > RIVAL)
-    if p >= (high if min(points) > 0 else (2 + high) / 3) and not doubtful:
+    if p >= (high if min(points) > 0 else UNSEEN) and not doubtful:
         clear = [k for k, s in zip(kinds, points, strict=True) if s == 1.0]
         reason = _filled("accept", kinds) if len(clear) == len(kinds) else _sentence("accept_whole")
         return Reading("accept", reason, made, 1.0)

@@ -269,6 +269,12 @@ def test_level_2_takes_either_order_and_one_text_for_both() -> None:
     for one, two in ((first, second), (second, first), (first + " " + second, ""), ("", first + "\n" + second)):
         readings = rubric.read_level2(one, two)
         assert [readings[label].decision for label in rubric.LEVEL2] == ["accept", "accept"], (one, two)
+    chinese_both = (
+        "直接覆盖同一个文件，写到一半断电就剩半截 JSON，解析不了，旧的也没了。"
+        "只在结果入账后保存，点名到完成之间没存，崩了磁盘上没有这次调用的痕迹。"
+    )
+    readings = rubric.read_level2("", chinese_both)
+    assert [readings[label].decision for label in rubric.LEVEL2] == ["accept", "accept"]
     alone = rubric.read_level2(first, first)
     assert alone["hazard_overwrite"].decision == "accept" and alone["hazard_no_point_a"].decision == "reject"
 
@@ -289,6 +295,18 @@ def test_other_types_get_one_sentence(value: object) -> None:
     assert reading.decision == "reject"
     assert type(value).__name__ in reading.reason.en and reading.reason.en.count(".") == 1
     assert rubric.read_level2(value, value)["hazard_overwrite"].decision == "reject"
+
+
+@pytest.mark.parametrize("value", [None, ["version"], "version", 5])
+def test_level_1_wants_a_dict(value: object) -> None:
+    readings = rubric.read_level1(value)
+    assert list(readings) == ["fields", *rubric.LEVEL1]
+    assert {r.decision for r in readings.values()} == {"reject"}
+
+
+def test_level_1_texts_of_other_types() -> None:
+    readings = rubric.read_level1({"version": 1, "task": None, "turns": ["x"], "tokensUsed": {}, 5: "x"})
+    assert readings["fields"].decision == "reject" and "int" in readings["version"].reason.en
 
 
 def test_ids_of_the_kit_and_labels_are_both_known() -> None:
