@@ -18,7 +18,7 @@ from .agent import Agent, Save
 from .errors import DamagedCheckpoint, NoCheckpoint, NotSerialisable, StaleWriter
 from .files import sync_file, write_atomically
 from .model import Model
-from .recovery import checkpoint, go_on
+from .recovery import checkpoint, resume_document
 from .savefile import (
     Document,
     check_fields,
@@ -281,4 +281,4 @@ def resume_from_log(log: DeltaLog, model: Model, tools: Tools, *, unknown: str =
         document = log.load()
     finally:
         log.on_fallback = tell
-    return go_on(document, model, tools, delta_saver(log), notices=notices, unknown=unknown)
+    return resume_document(document, model, tools, delta_saver(log), notices=notices, unknown=unknown)

@@ -149,10 +149,10 @@ def resume(
     """
     notices: list[str] = []
     document = load_checkpoint(path, forgiving=forgiving, on_fallback=notices.append)
-    return go_on(document, model, tools, saver(path), notices=notices, unknown=unknown, forgiving=forgiving)
+    return resume_document(document, model, tools, saver(path), notices=notices, unknown=unknown, forgiving=forgiving)
 
 
-def go_on(
+def resume_document(
     document: Document,
     model: Model,
     tools: Tools,

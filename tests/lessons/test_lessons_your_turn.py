@@ -189,6 +189,24 @@ BELONGS = {
     "who approved the change of page 6": "the state",
     "how much is spent": "the state",
 }
+FORCED = {
+    "the model has named read_page": False,
+    "read_page has run and is booked": False,
+    "the model has named send_mail, which can be asked": True,
+    "send_mail, which can be asked, has run and is booked": False,
+    "send_sms, which can't be asked, has run and is booked": True,
+    "the model has given its last answer": True,
+}
+
+
+def append_to(file, record):
+    return (b"" if not file or file.endswith(b"\n") else b"\n") + record + b"\n"
+
+
+def cheapest(save, step, risk):
+    return min(range(1, 101), key=lambda every: save / every + risk * step * (every - 1) / 2)
+
+
 RIGHT = {
     "lesson01-twice": lambda effects: sorted({e for e in effects if effects.count(e) > 1}),
     "lesson01-sent": lambda total, killed_after: total + killed_after,
@@ -211,6 +229,10 @@ RIGHT = {
     "lesson07-which": which,
     "lesson07-settle": settle,
     "lesson07-finds": FINDS,
+    "lesson08-lost": lambda every, died_after: died_after % every,
+    "lesson08-forced": FORCED,
+    "lesson08-append": append_to,
+    "lesson08-best": cheapest,
     "lesson09-key": lambda task, item, action: f"{task}/{item}/{action}",
     "lesson09-recovery": recovery,
     "lesson09-where": BELONGS,
@@ -243,6 +265,10 @@ WRONG = {
     "lesson07-which": [lambda current, before: "current", lambda c, b: decode(c)],
     "lesson07-settle": [lambda found, writes: "book" if found == "ran" else "run"],
     "lesson07-finds": [{**FINDS, "validate(messages)": True}],
+    "lesson08-lost": [lambda every, died_after: every, lambda every, died_after: died_after // every],
+    "lesson08-forced": [{**FORCED, "the model has named read_page": True}, dict.fromkeys(FORCED, True)],
+    "lesson08-append": [lambda file, record: record + b"\n", lambda file, record: b"\n" + record + b"\n"],
+    "lesson08-best": [lambda save, step, risk: 1, lambda save, step, risk: (2 * save / (risk * step)) ** 0.5],
     "lesson09-key": [
         lambda task, item, action: random.random(),
         lambda task, item, action: str(random.random()),

@@ -18,8 +18,8 @@ from minagent import (
     UnsettledCall,
     asks,
     checkpoint,
-    go_on,
     no_save,
+    resume_document,
     run,
     run_with_checkpoints,
     says,
@@ -100,7 +100,7 @@ def without_identity(document):
 def live(script, world, every=1, trigger=None, **how):
     """One life of the process: resume from what is saved, or start; run to the end."""
     model, tools = Dying(script, world), world.tools(**how)
-    agent = go_on(world.saves[-1], model, tools, world.save) if world.saves else start(TASK, model, tools)
+    agent = resume_document(world.saves[-1], model, tools, world.save) if world.saves else start(TASK, model, tools)
     run_with_checkpoints(agent, world.save, every=every, trigger=trigger)
     return agent
 
@@ -311,7 +311,7 @@ def test_compaction_of_the_history_goes_together_with_fewer_saves():
 
     def life():
         model, tools = Dying(script, world), world.tools()
-        agent = go_on(world.saves[-1], model, tools, world.save) if world.saves else start(TASK, model, tools)
+        agent = resume_document(world.saves[-1], model, tools, world.save) if world.saves else start(TASK, model, tools)
         run_with_checkpoints(agent, world.save, every=4, compact_at=300)
         return agent
 
