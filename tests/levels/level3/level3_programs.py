@@ -773,4 +773,27 @@ def recover(state, world, save):
         ),
         ("no-intent",),
     ),
+    "asks only in the first recovery": Wrong(
+        changed(
+            PLAIN,
+            (
+                '            receipt = world.find_ticket(ticket["idempotency_key"])\n',
+                '            receipt = None if "asked" in item else world.find_ticket(ticket["idempotency_key"])\n'
+                '            item["asked"] = True\n',
+            ),
+        ),
+        ("twice",),
+        "Later: ",
+    ),
+    "recovers the first three items only": Wrong(
+        changed(
+            PLAIN,
+            (
+                '    for item in state["items"]:\n        ticket, notice',
+                '    for item in state["items"][:3]:\n        ticket, notice',
+            ),
+        ),
+        ("stuck",),
+        "drawn by chance with seed 0",
+    ),
 }
