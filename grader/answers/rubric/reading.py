@@ -150,7 +150,7 @@ def weigh(criterion: str, raw: str, found: Found | None = None) -> Reading:
     rival = max((weights().chance(look(other, found)) for other in siblings(criterion)), default=0.0)
     sure = p >= 0.95 and min(points) == 1.0
     doubtful = (
-        (heap(raw) > 0 and not (sure and orderly(found.text) > 0.4))
+        (heap(raw) > 0 and not (sure and raw.isascii() and orderly(found.text) > 0.4))
         or scrambled(found.text, lenient=sure)
         or row["grader"] + row["firm denial"] + row["contrary"] > 0
     )

@@ -17,6 +17,7 @@ _GLUE_EN = re.compile(
 )
 _SENTENCE_EN = re.compile(r"\b(?:is|are|was|were|the|it|they|has|had|does|did|will|would|that|because|there|so)\b")
 _RELATION = re.compile(r"->|=>|→|⇒|=|<|>|\d|\?|≠|\b(?:no|not|nothing|never|nobody|none|without)\b|[不没无未谁哪]")
+_JOIN_ZH = re.compile(r"就|所以|于是|因此|因而|也|了|却|而|还是|又|则|便|把|被|使|让|会|要|才|的(?=.)")
 _GLUE_ZH = re.compile(r"[的了在不是没就把被也都还会要能着过这那而之其则为未无何谁从到给跟对向往让才又再]")
 
 
@@ -30,6 +31,22 @@ def _function_words() -> frozenset[str]:
 ENDINGS = ("ing", "ed", "ly", "s")
 
 
+def _heap_zh(text: str, pieces: list[str], related: bool) -> float:
+    short = sum(len(p) <= 6 for p in pieces) / len(pieces)
+    if short < 0.7:
+        return 0.0
+    glued = sum(bool(_GLUE_ZH.search(p) or _GLUE_EN.fullmatch(p)) for p in pieces) / len(pieces)
+    mixed = bool(re.search(r"[a-z].*[a-z]", text)) and len(pieces) > 8
+    if short >= 0.75 and glued <= (0.1 if mixed else 0.2):
+        return 0.5 if related else 1.0
+    if related or mixed or len(pieces) < 5:
+        return 0.0
+    if text.count("、") >= 4 and short >= 0.75:
+        return 1.0
+    joined = sum(bool(_JOIN_ZH.search(p)) for p in pieces) / len(pieces)
+    return 0.5 if joined <= 0.35 and max(map(len, pieces)) <= 9 else 0.0
+
+
 def heap(raw: str) -> float:
     """How much a text is a heap of keywords: 0 not, 0.5 perhaps, 1 surely."""
     text = re.sub(r"\bpoint ([ab])\b", r"point-\1", simplify(raw.lower()))
@@ -40,20 +57,14 @@ def heap(raw: str) -> float:
     if len(re.findall(r"\d+", text)) > 2:
         return 0.0
     if re.search(f"[{CJK}]", text):
-        short = sum(len(p) <= 6 for p in pieces)
-        glued = sum(bool(_GLUE_ZH.search(p) or _GLUE_EN.fullmatch(p)) for p in pieces)
-        if short / len(pieces) >= 0.75 and glued / len(pieces) <= (
-            0.1 if re.search(r"[a-z].*[a-z]", text) and len(pieces) > 8 else 0.2
-        ):
-            return 0.5 if related else 1.0
-        return 0.0
+        return _heap_zh(text, pieces, related)
     words = re.findall(r"[a-z]+", text)
     slashes = len(re.findall(r"\w ?/ ?\w", text))
     if slashes >= 5 and slashes > 0.15 * len(words):
         return 1.0
     bits = [b for b in re.split(r"[,;/|\n]|\s-\s", text) if b.strip()]
     if len(bits) > 3 and len(words) <= 3.2 * len(bits) and not related and not _SENTENCE_EN.search(text):
-        return 1.0 if len(bits) > 4 else 0.5
+        return 1.0 if len(bits) > 4 and not _RELATION.search(text) else 0.5
     share = len(_GLUE_EN.findall(text.replace("point-a", "point"))) / max(1, len(words))
     if not related and len(words) >= 8 and share <= 0.17 and not re.search(r"[.,;:!?]", text):
         return 1.0

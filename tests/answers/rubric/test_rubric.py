@@ -171,7 +171,7 @@ def test_heaps_of_keywords(joint: str) -> None:
     }
     for label, words in english.items():
         decision = rubric.read(label, joint.join(words.split())).decision
-        assert decision == "reject" or (label == "task" and decision == "abstain"), label
+        assert decision == "reject" or (decision == "abstain" and re.search(r"\b(which|not|no|never)\b", words)), label
 
 
 @pytest.mark.parametrize("joint", [" ", "、", "，", "/"])
@@ -187,6 +187,41 @@ def test_heaps_of_keywords_in_chinese(joint: str) -> None:
     }
     for label, words in chinese_words.items():
         assert rubric.read(label, joint.join(words.split())).decision == "reject", label
+
+
+LISTS = [
+    (
+        "version",
+        "Keywords: unknown format, protocol version, old vs new, refuse, migrate, change. All important for recovery.",
+    ),
+    ("version", "版本、格式、协议、认不出、拒绝、迁移、变更：这些都很重要。"),
+    ("version", "This is about format, version, protocol, not knowing, refusing and migrating after a change."),
+    ("version", "format unknown / can't refuse / can't migrate / old / new / change / recovery"),
+    ("version", "无法识别版本 无法拒绝 无法迁移 格式变更 旧格式 新格式"),
+    ("task", "宿主、不知道、原始任务、状态、属于、没法、报告、用户、恢复。"),
+    ("task", "Host. State. Original task. Unknown. User. Report. Resume."),
+    ("turns", "turns, zero, not equal, real turns, max-turns stop, too late, never"),
+    ("turns", "从零开始，对不上，实际轮数，最大轮数，停止条件，太晚，不触发"),
+    ("turns", "It concerns the counter, zero, the max-turns limit and lateness."),
+    ("tokensUsed", "cumulative tokens lost, threshold, compaction, not reached, re-estimate, context overflow"),
+    ("tokensUsed", "没有累计值，压缩阈值，误以为没到，重新估算，以前用量"),
+    ("tokensUsed", "#tokens #total #lost #compaction #threshold #notreached"),
+    (
+        "pendingToolUse",
+        "crash, after naming, before booking, dangling call, unknown, cannot reconcile, executed?, rerun?",
+    ),
+    ("pendingToolUse", "崩溃；点名之后；入账之前；悬空调用；不知道；无法对账；是否执行；是否重跑"),
+    ("pendingToolUse", "Crash + naming + booking + dangling + unknown + reconcile + executed + rerun"),
+    ("hazard_overwrite", "overwrite, crash halfway, half JSON, parse error, old version gone, no fallback"),
+    ("hazard_overwrite", "直接覆盖 中断 半截JSON 无法解析 旧版本没了 没有退路"),
+    ("hazard_no_point_a", "only point B, no point A, naming, completion, nothing saved, crash, no trace on disk"),
+    ("hazard_no_point_a", "只有B点 没有A点 点名 完成 没有保存 崩溃 没有痕迹"),
+]
+
+
+@pytest.mark.parametrize(("label", "text"), LISTS)
+def test_lists_with_an_air_of_meaning(label: str, text: str) -> None:
+    assert rubric.read(label, text).decision != "accept"
 
 
 def test_no_heap_of_the_corpora_is_accepted() -> None:
