@@ -214,11 +214,11 @@ class Run:
     def fresh(self) -> dict[str, Any]:
         """Run the cells again in a namespace of their own, as a new process would, and return it.
 
-        Cells that only call functions by name, to try them, are left out.
+        Cells that only try things out are left out.
         """
         self.module = types.ModuleType("__main__")
         self.namespace = self.module.__dict__
-        self._run_cells([cell for cell in self.job.cells if not _only_calls(cell[1])], [])
+        self._run_cells([cell for cell in self.job.cells if not _only_tries(cell[1])], [])
         return self.namespace
 
     def _run_cells(self, cells: list[tuple[str, str]], failures: list[Failure]) -> None:
@@ -263,19 +263,21 @@ class Run:
             exec(code, self.namespace)
 
 
-@functools.cache
-def _only_calls(source: str) -> bool:
-    """Tell whether a cell does nothing but call functions by their names, in a loop or not."""
+_TRIES = {"print", "display", "help", "try_it"}
 
-    def calls(body: list[ast.stmt]) -> bool:
-        return all(
-            (isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) and isinstance(one.value.func, ast.Name))
-            or (isinstance(one, ast.For) and calls(one.body))
-            for one in body
-        )
+
+@functools.cache
+def _only_tries(source: str) -> bool:
+    """Tell whether a cell does nothing but try things out: it calls what an exercise gives for that, and prints."""
+
+    def tries(one: ast.stmt) -> bool:
+        if isinstance(one, ast.For):
+            return all(map(tries, one.body))
+        call = one.value if isinstance(one, ast.Expr) else None
+        return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in _TRIES
 
     try:
-        return calls(ast.parse(source).body)
+        return all(map(tries, ast.parse(source).body))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
 

@@ -197,3 +197,19 @@ def test_the_notebook_gives_the_state_of_the_check() -> None:
     assert set(given) == set(checked)
     assert [set(item) for item in given["items"]] == [set(item) for item in checked["items"][:2]]
     assert given["items"][0]["steps"] == checked["items"][0]["steps"]
+
+
+def test_each_life_runs_the_cells_again_and_leaves_out_what_only_tries_things() -> None:
+    registry = "KEYS = {}\n\n\ndef register(name, make):\n    KEYS[name] = make\n"
+    program = PLAIN[PLAIN.index("def handle") :].replace("key_of(", "KEYS['key'](")
+    tried = "raise SystemExit if 'tried' in globals() else None\n"
+    cells = [
+        Cell("one", registry),
+        Cell("two", "def key_of(item, name, state):\n    return item['id'] + '/' + name\n"),
+        Cell("three", "register('key', key_of)\n"),
+        Cell(level3.CELL, program),
+        Cell("four", "def try_it(what):\n    print(what)\n"),
+        Cell("five", "for what in 'ab':\n    print('---')\n    try_it(what)\n"),
+        Cell("six", tried),
+    ]
+    assert judge_cells(cells, [level3.CODE])[0].met is True
