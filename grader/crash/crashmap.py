@@ -107,16 +107,16 @@ def as_html(exploration: Exploration[Any], *, lang: str | None = None, title: st
     head = f'<p class="cc-h">{escape(title)}</p>' if title else ""
     if exploration.cant_judge:
         words = escape(sentence("cant", lang, reason=translated(exploration.cant_judge, lang)))
-        return _card(head + f"<p>{words}</p>", lang)
+        return card(head + f"<p>{words}</p>", lang)
     story = Story(exploration.recording)
     example = exploration.counterexample()
     shown = crash_map(exploration, story, example, MOST)
-    parts = [head, _answers(exploration, lang), picture(shown, story, lang), _key([shown], lang)]
+    parts = [head, _answers(exploration, lang), picture(shown, story, lang), legend([shown], lang)]
     parts.append(_example(exploration, example, story, lang))
     parts.append(_change(exploration, lang))
     parts.append(_operations(shown, story, lang))
     parts.append(_counts(exploration, lang))
-    return _card("".join(parts), lang)
+    return card("".join(parts), lang)
 
 
 def run_as_html(exploration: RunExploration[Any], *, lang: str | None = None, title: str = "") -> str:
@@ -134,12 +134,12 @@ def run_as_html(exploration: RunExploration[Any], *, lang: str | None = None, ti
     head = f'<p class="cc-h">{escape(title)}</p>' if title else ""
     if exploration.survey is None:
         reason = translated(exploration.cant_judge or "", lang)
-        return _card(head + f"<p>{escape(sentence('cant', lang, reason=reason))}</p>", lang)
+        return card(head + f"<p>{escape(sentence('cant', lang, reason=reason))}</p>", lang)
     story = Story(exploration.recording)
     shown = runmap.map_of(exploration, story, MOST)
     kind = "cc-no" if exploration.broken else "cc-yes"
     parts = [head, f'<div><span class="cc-a {kind}">{escape(runmap.verdict(exploration, lang))}</span></div>']
-    parts += [picture(shown, story, lang), _key([shown], lang)]
+    parts += [picture(shown, story, lang), legend([shown], lang)]
     if exploration.broken:
         first = exploration.broken[0]
         inside = [f"<p><b>{escape(runmap.headline(first, story, lang) + stop)}</b></p>"]
@@ -161,7 +161,7 @@ def run_as_html(exploration: RunExploration[Any], *, lang: str | None = None, ti
         ]
     )
     parts += [_operations(shown, story, lang), f'<p class="cc-f">{escape(counts)}</p>']
-    return _card("".join(parts), lang)
+    return card("".join(parts), lang)
 
 
 def as_page(exploration: Exploration[Any], *, lang: str | None = None, title: str = "") -> str:
@@ -199,7 +199,7 @@ class SideBySide:
                 inside += [_answers(exploration, lang), picture(shown, story, lang)]
                 inside += [f'<p class="cc-f">{escape(d.advice(lang))}</p>' for d in diagnose(exploration)]
             parts.append(f'<div class="{"cc-s" if parts else ""}">{"".join(inside)}</div>')
-        return _card("".join(parts) + _key(maps, lang), lang)
+        return card("".join(parts) + legend(maps, lang), lang)
 
     def __str__(self) -> str:
         return "\n\n".join(
@@ -235,7 +235,8 @@ def side_by_side(*explorations: Exploration[Any], titles: Sequence[str] = (), la
     return SideBySide(explorations, named, lang)
 
 
-def _card(inside: str, lang: str) -> str:
+def card(inside: str, lang: str) -> str:
+    """A fragment of its own, with its style."""
     code = "zh-Hans" if lang == "zh" else "en"
     return f'<div class="ccmap" lang="{code}"><style>{_CSS}</style>{inside}</div>'
 
@@ -524,7 +525,7 @@ def _answers(exploration: Exploration[Any], lang: str) -> str:
     return f"<div>{''.join(out)}</div>"
 
 
-def _key(maps: Sequence[CrashMap], lang: str) -> str:
+def legend(maps: Sequence[CrashMap], lang: str) -> str:
     """The legend."""
     present = {letter for shown in maps for strip in shown.strips for cell in strip.cells for letter in cell.letters}
     if not present:

@@ -131,7 +131,7 @@ def bound_of(survey: Survey[Any], lang: str) -> str:
     return survey.bound
 
 
-def map_as_text(shown: CrashMap, story: Story, lang: str) -> list[str]:
+def map_as_text(shown: CrashMap, story: Story, lang: str, width: int = WIDTH) -> list[str]:
     """The crash map: a row of letters for each model, then the operations by number."""
     cells = [[cell.letters or " " for cell in strip.cells] for strip in shown.strips]
     heads = [_head(column.first, column.last, column.kind, lang) for column in shown.columns]
@@ -140,9 +140,9 @@ def map_as_text(shown: CrashMap, story: Story, lang: str) -> list[str]:
         for i, head in enumerate(heads)
     ]
     label = 12
-    lines = [" " * label + "".join(_left(head, width) for head, width in zip(heads, widths, strict=True))]
+    lines = [" " * label + "".join(_left(head, wide) for head, wide in zip(heads, widths, strict=True))]
     for strip, row in zip(shown.strips, cells, strict=True):
-        letters = "".join(_left(cell, width) for cell, width in zip(row, widths, strict=True))
+        letters = "".join(_left(cell, wide) for cell, wide in zip(row, widths, strict=True))
         lines.append(_left(sentence(f"model.{strip.name}", lang), label) + letters)
     if shown.marked is not None:
         lines.append(" " * (label + sum(widths[: shown.marked])) + "^ " + sentence("crash.here", lang))
@@ -164,16 +164,16 @@ def map_as_text(shown: CrashMap, story: Story, lang: str) -> list[str]:
         lead = sum(wide) + 8
         for head, words, where, text in rows:
             told = f"{_right(head, wide[0] + 2)}  {_left(words, wide[1])}  {_left(where, wide[2])}"
-            if lead + 24 <= WIDTH:
-                lines.append(_cut(f"{told}  {text}".rstrip(), WIDTH))
+            if lead + 24 <= width:
+                lines.append(_cut(f"{told}  {text}".rstrip(), width))
             else:  # the source on a line of its own
-                lines.append(_cut(told.rstrip(), WIDTH))
-                lines += [_cut(" " * (wide[0] + 6) + text, WIDTH)] if text and len(rows) <= 8 else []
+                lines.append(_cut(told.rstrip(), width))
+                lines += [_cut(" " * (wide[0] + 6) + text, width)] if text and len(rows) <= 8 else []
     present = {letter for strip in shown.strips for cell in strip.cells for letter in cell.letters}
     legend = ";  ".join(explained(letter, lang) for letter in LETTERS if letter in present)
-    lines += wrapped(legend, "", "  ")
+    lines += wrapped(legend, "", "  ", width)
     if any(len(cell) > 1 for row in cells for cell in row):
-        lines += wrapped(sentence("legend.many", lang), "", "  ")
+        lines += wrapped(sentence("legend.many", lang), "", "  ", width)
     return lines
 
 

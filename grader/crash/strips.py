@@ -145,6 +145,22 @@ def run_map(
     return _shorten(shown, most)
 
 
+def save_map(
+    outcomes: Iterable[tuple[Moment, str, int]], story: Story, worst: Moment | None, most: int = 64
+) -> CrashMap:
+    """The crash map of one save, from what is known to lie on disk at each kill; arguments as for ``run_map``."""
+    indices = sorted(story.steps)
+    columns = _columns(story, indices, "returned")
+
+    def column_of(done: int) -> int:
+        return len(indices) + 1 if done > story.end else bisect_right(indices, done - 1)
+
+    cells = _row(outcomes, column_of, len(columns), lost=True)
+    marked = None if worst is None else column_of(worst.op) + (1 if worst.cut else 0)
+    shown = CrashMap(tuple(columns), (Strip("kill", cells),), len(indices), marked, "kill" if worst else None)
+    return _shorten(shown, most)
+
+
 def _columns(story: Story, indices: Sequence[int], last: str) -> list[Column]:
     steps = [story.steps[index] for index in indices]
     inner = [Column("op", n, n, s, s.size if s.verb == "write" else 0) for n, s in enumerate(steps, 1)]
