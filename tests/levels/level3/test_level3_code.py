@@ -46,7 +46,7 @@ def test_a_wrong_program_is_told_why(name: str, monkeypatch: pytest.MonkeyPatch)
     assert wrong.says in verdict.message.en
     assert CHINESE.search(verdict.message.zh) and "{" not in verdict.message.en.replace("{}", "")
     assert verdict.picture and "<script" not in verdict.picture and "http" not in verdict.picture
-    assert verdict.picture_text and max(map(len, verdict.picture_text.splitlines())) <= 110
+    assert verdict.picture_text and max(map(len, verdict.picture_text.splitlines())) <= 80
 
 
 def test_the_message_names_crash_disk_world_and_remedy() -> None:
