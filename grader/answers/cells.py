@@ -72,7 +72,7 @@ def _checked(notebook: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     if "nbformat" not in notebook and "cells" not in notebook:
         raise BadNotebook(_words("notebook.no_notebook", name=name))
     if type(major) is not int or major != 4:
-        raise BadNotebook(_words("notebook.format", name=name, found=str(major)[:20]))
+        raise BadNotebook(_words("notebook.format", name=name, found=json.dumps(major)[:20]))
     cells = notebook.get("cells")
     if not isinstance(cells, list) or not all(isinstance(cell, Mapping) for cell in cells):
         raise BadNotebook(_words("notebook.no_notebook", name=name))

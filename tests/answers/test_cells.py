@@ -113,7 +113,7 @@ def test_an_answer_put_into_a_criterion_cell_is_run() -> None:
         (b"{}", "no list of cells"),
         (b'{"nbformat": 3, "worksheets": []}', "format 3"),
         (b'{"nbformat": 5, "cells": [{}]}', "format 5"),
-        (b'{"nbformat": "4", "cells": [{}]}', "format 4"),
+        (b'{"nbformat": "4", "cells": [{}]}', 'format "4"'),
         (b'{"nbformat": 4, "cells": {}}', "no list of cells"),
         (b'{"nbformat": 4, "cells": [1]}', "no list of cells"),
         (b'{"nbformat": 4, "cells": []}', "no cells"),
