@@ -16,6 +16,7 @@ from grader.levels.level2.facts import NAME, RERUNS, RERUNS_OF_ONE_LOOK, words
 from grader.levels.level2.faults import Fault, faults, had_copy
 from grader.levels.level2.film import Film, left_at, moments_of
 from grader.levels.level2.leftovers import in_tmp, left_behind
+from grader.levels.level2.picture import picture
 from grader.levels.places import place_of
 from grader.levels.trial import Failure, Outcome
 from grader.verdict import Text, Verdict
@@ -32,14 +33,23 @@ class Atomic:
         """Judge it, once the runs are made."""
         wrong = self._atomic_fault()
         if wrong is not None:
-            return self.case.verdict("level2-atomic", False, wrong)
+            return self.case.verdict("level2-atomic", False, wrong, drawn=self._drawn())
         played = [f for f in (self.case.film(self.case.first), self.case.film(self.case.second)) if f is not None]
         saves = sum(len(f.saves) for f in played)
         moments = sum(moments_of(f) for f in played)
         advice = next((text for f in played if (text := self._power(f)) is not None), None)
-        return self.case.verdict(
-            "level2-atomic", True, words("atomic.met", saves=saves, moments=f"{moments:,}"), advice=advice
-        )
+        text = words("atomic.met", saves=saves, moments=f"{moments:,}")
+        return self.case.verdict("level2-atomic", True, text, advice, drawn=self._drawn())
+
+    def _drawn(self) -> tuple[str, str] | None:
+        """Return the crash map of the first save at fault, or of a sound one when there is none."""
+        films = [f for f in (self.case.film(self.case.first), self.case.film(self.case.second)) if f is not None]
+        at_fault = [(played, found[0]) for played in films if (found := faults(played))]
+        played, fault = at_fault[0] if at_fault else (films[0] if films else None, None)
+        try:
+            return picture(played, fault, self.case.sources.cells) if played is not None else None
+        except Exception:  # a recording made to be strange: its picture is not worth the verdict
+            return None
 
     def _atomic_fault(self) -> Text | None:
         outcomes = [outcome for outcome in (self.case.first, self.case.second) if outcome is not None]

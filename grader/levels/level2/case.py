@@ -34,6 +34,7 @@ class Case:
         return self.sources.reason(failure, SECONDS)
 
     def trial(self, which: list[dict[str, Any]], image: Image | None = None, *, tmp_elsewhere: bool = False) -> Outcome:
+        """Make one run of these scripts."""
         self.runs += 1
         seconds = SECONDS if image is None else SECONDS_AGAIN
         return self.run(Trial("level2", {"scripts": which}, image, tmp_elsewhere, seconds))
@@ -63,11 +64,16 @@ class Case:
         message: Text,
         advice: Text | None = None,
         flags: tuple[str, ...] = (),
+        drawn: tuple[str, str] | None = None,
     ) -> Verdict:
+        """Return a verdict; ``drawn`` is its picture, as HTML and as text."""
         full = criteria()[criterion].points
-        return Verdict(criterion, met, full if met else 0.0, full, message, advice=advice, flags=flags)
+        points = full if met else 0.0
+        html, text = drawn or (None, None)
+        return Verdict(criterion, met, points, full, message, html, text, advice=advice, flags=flags)
 
     def shown(self, path: str) -> str:
+        """Return a path as a learner knows it."""
         root = self.first.recording.root if self.first and self.first.recording else "/"
         return posixpath.relpath(path, root) if path.startswith(root.rstrip("/") + "/") else path
 

@@ -33,23 +33,34 @@ def faults(played: Film) -> list[Fault]:
     return sorted(found, key=lambda fault: (not fault.lost, fault.save.begin))
 
 
-def _fault(played: Film, save: Save) -> Fault | None:
-    before = played.contents[save.begin]
-    end = played.contents[save.end]
-    after_document = document(end)
-    known: dict[bytes, bool] = {}
+class Expected:
+    """What a save may leave on disk at any moment: the document of before, or the new one."""
 
-    def new(content: bytes) -> bool:
-        if content not in known:
+    def __init__(self, played: Film, save: Save) -> None:
+        self.played = played
+        self.save = save
+        self.before = played.contents[save.begin]
+        self.end = played.contents[save.end]
+        self.document = document(self.end)
+        self._known: dict[bytes, bool] = {}
+
+    def is_new(self, content: bytes) -> bool:
+        """Tell whether these bytes are the document that the save was to write."""
+        if content not in self._known:
             found = document(content)
-            known[content] = found is not None and _is_new(found, save, after_document)
-        return known[content]
+            self._known[content] = found is not None and _is_new(found, self.save, self.document)
+        return self._known[content]
 
-    def fine(content: bytes | None) -> bool:
+    def fine(self, content: bytes | None) -> bool:
+        """Tell whether it is no fault to find these bytes, or no file."""
         if content is None:
-            return save.nth == 1
-        return content == before or new(content)
+            return self.save.nth == 1
+        return content == self.before or self.is_new(content)
 
+
+def _fault(played: Film, save: Save) -> Fault | None:
+    expected = Expected(played, save)
+    before, end, after_document = expected.before, expected.end, expected.document
     lost = save.nth > 1 and before is not None
     worst: Fault | None = None
     for index in range(save.begin, min(save.end, len(played.operations))):
@@ -57,13 +68,13 @@ def _fault(played: Film, save: Save) -> Fault | None:
         content = played.contents[index + 1]
         if isinstance(operation, Write) and content is not played.contents[index]:
             base = played.contents[index] or b""
-            for cut in _cuts(len(operation.data)):
+            for cut in cuts(len(operation.data)):
                 partial = written(base, operation, cut)
-                if not fine(partial):
+                if not expected.fine(partial):
                     return Fault(_kind(played, save, index), save, partial, index, cut, lost=lost)
         if save.called and content == end and after_document is not None:
             continue  # a whole document: what is wrong with it is said below
-        if not fine(content) and worst is None:
+        if not expected.fine(content) and worst is None:
             worst = Fault(_kind(played, save, index), save, content, index, lost=lost)
             if content is None:
                 return worst
@@ -77,14 +88,14 @@ def _fault(played: Film, save: Save) -> Fault | None:
         return Fault("absent", save, lost=lost)
     if after_document is None:
         return Fault("unfinished", save, end, lost=lost)
-    if not new(end):
+    if not expected.is_new(end):
         if end == before:
             return Fault("unchanged", save, end, lost=lost)
         return Fault("other", save, end, detail=_difference(after_document, save), lost=lost)
     return None
 
 
-def _cuts(size: int) -> list[int]:
+def cuts(size: int) -> list[int]:
     """Return where to cut a write: half way first, for it shows most; then every byte, or samples of a long one."""
     if size <= 1:
         return []
