@@ -147,7 +147,9 @@ class Settings:
     smallest: float = 0.25
 
 
-def fitted(data: Sequence[Sample], settings: Settings = Settings(), *, low: float = 0.14, high: float = 0.6) -> Weights:
+def fitted(
+    data: Sequence[Sample], settings: Settings = Settings(), *, low: float = 0.12, high: float = 0.66
+) -> Weights:
     """The weights that fit the data best."""
     seen, labels, importance = rows(data)
     names = list(seen[0].row)
