@@ -224,6 +224,56 @@ def test_every_crash_point_is_mended() -> None:
     assert explored.value == "done" and sorted(explored.expected.values()) == [1] * 4
 
 
+Point = tuple[bytes, tuple[tuple[str, str], ...]]
+"""What a crash leaves: the document on disk, and what the world has seen."""
+
+
+def life(begin: Point) -> list[Point]:
+    """Resume from a point; return what a crash after each save and each effect of this life would leave."""
+    points = [begin]
+
+    class Outside(Remembered):
+        def effect(self, name: str, key: str) -> None:
+            super().effect(name, key)
+            points.append((points[-1][0], tuple(self.effects)))
+
+    outside = Outside()
+    outside.effects = list(begin[1])
+    world, site, state = TicketSystem(outside), Site(), check_task(begin[0])
+    world.decisions.update({"page-6": "approved", "page-10": "rejected"})
+
+    def save(state: TaskState) -> None:
+        points.append((encode_task(state), tuple(outside.effects)))
+
+    claim_task(state, "host", world.now(), save)
+    settle_writes(state, world, save)
+    collect_decisions(state, world, save)
+    refresh(state, site, world.now(), save)
+    go_on(state, world, site, save)
+    return points
+
+
+def test_any_number_of_crashes_in_a_row() -> None:
+    """Every point that crashes can lead to, found until there is no new one, ends well."""
+    first: Point = (encode_task(fresh(pages=["page-1", "page-6", "page-10"])), ())
+    seen, front, ends = {first}, [first], set()
+    while front:
+        points = life(front.pop())
+        ends.add(points[-1])
+        new = set(points) - seen
+        seen |= new
+        front += new
+    assert len(seen) > 25
+    finished = [end for end in ends if decode_task(end[0]).status == "done"]
+    assert finished
+    for data, effects in seen:
+        names = [name for name, _ in effects]
+        assert len(names) == len(set(names)) and "ticket for page-10" not in names
+        assert decode_task(data).budget.spent >= len(effects)
+    for data, effects in finished:
+        assert len(effects) == 4 and [item.stage for item in decode_task(data).items] == ["done", "done", "rejected"]
+
+
 def test_finished_states_go_and_open_ones_stay(tmp_path: Path) -> None:
     for name, status in (("a", "done"), ("b", "running")):
         state = fresh()
