@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader.answers.cells import Cell, exercise_of, only_checks
 from grader.answers.show import Report
 from grader.criteria import Criterion, criteria, exercises, nearest, of_exercise
 from grader.verdict import Text
 from grader.words import catalogue, plain
+
+if TYPE_CHECKING:
+    from minagent.course import Answer
+
+LESSON = "lesson"
+"""How the names of the lessons' "your turn" cells begin."""
 
 _words = catalogue()
 _SIGNS = {
@@ -101,18 +107,21 @@ def begin() -> Session | None:
     return _session
 
 
-def check(*names: str, mine: str | bool | None = None) -> Report:
+def check(*names: str, mine: str | bool | None = None) -> Report | Answer:
     """Judge the session's own cells and show what they meet.
 
     Args:
         names: criteria such as ``"level2-atomic"``, or an exercise (``"level2"``) for all of its criteria; with none,
-            every criterion of what the session defines.
+            every criterion of what the session defines. In a lesson, the name of a "your turn" cell.
         mine: your own word, ``"met"`` or ``"not met"``, on a written answer that the rubric could not decide. It is
             kept for the session; in a class a person decides instead.
     """
     session = begin()
     if session is None:
         return Report(notes=[_words("check.outside")])
+    lessons = [name for name in names if isinstance(name, str) and name.startswith(LESSON)]
+    if lessons:
+        return _your_turn(lessons[0], session)
     wanted: list[Criterion] = []
     for name in names:
         found = _named(name)
@@ -135,6 +144,13 @@ def check(*names: str, mine: str | bool | None = None) -> Report:
     verdicts = decide(judge_cells(cells, [criterion.id for criterion in wanted]), session.mine)
     left = [v.criterion for v in verdicts if v.met is None and v.suggested is not None]
     return Report(verdicts, notes=[_words("mine.how", criterion=name) for name in left])
+
+
+def _your_turn(name: str, session: Session) -> Answer:
+    """A lesson's cell is tried at once, where it stands: it gives no points, so it needs no worker."""
+    from minagent.course import answer
+
+    return answer(name, session.shell.user_ns)
 
 
 def _named(name: object) -> list[Criterion] | Text:

@@ -65,10 +65,10 @@ def test_it_has_the_parts_of_a_lesson(source):
         assert part in prose, part
     assert re.search(r"#\d+\*\*", prose), "the box names project and number"
     assert "reported" in prose
-    assert 2 <= len(re.findall(r'check_here\("lesson', code)) <= 4
+    assert 2 <= len(re.findall(r'^check\("lesson', code, re.M)) <= 4
     assert "compare(" in code
     assert f'note("{source.stem}", "")' in code
-    assert 'check_here("lesson' + source.stem[:2] in code
+    assert 'check("lesson' + source.stem[:2] in code
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)

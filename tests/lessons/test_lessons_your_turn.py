@@ -19,8 +19,9 @@ from minagent import (
     step_once,
     tool_use,
 )
-from minagent.course import check_here, compare, note
-from minagent.course.yourturn import JUDGES
+from minagent.course import answer as answer_in
+from minagent.course import compare, note
+from minagent.course.yourturn import JUDGES, judged
 
 from grader.crash import CannotExplore, explore
 
@@ -283,19 +284,19 @@ WRONG = {
 def test_every_cell_has_a_judge_and_every_judge_a_cell_and_a_test():
     asked = set()
     for source in LESSONS.glob("[0-9][0-9]_*.md"):
-        asked |= set(re.findall(r'check_here\("([^"]+)"', source.read_text(encoding="utf-8")))
+        asked |= set(re.findall(r'^check\("([^"]+)"\)$', source.read_text(encoding="utf-8"), re.M))
     assert asked == set(JUDGES) == set(RIGHT) == set(WRONG)
 
 
 @pytest.mark.parametrize("name", sorted(RIGHT))
 def test_a_right_answer_is_accepted(name):
-    answer = check_here(name, RIGHT[name])
+    answer = judged(name, RIGHT[name])
     assert answer.passed is True, str(answer)
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name in sorted(WRONG) for value in WRONG[name]])
 def test_a_wrong_answer_is_told_why(name, value):
-    answer = check_here(name, value)
+    answer = judged(name, value)
     assert answer.passed is False, str(answer)
     assert answer.en and answer.zh and answer.en != answer.zh
 
@@ -310,7 +311,7 @@ def test_an_open_cell_is_not_an_error(name):
         open_value = unsolved
     if name == "lesson05-save":
         open_value = explored(nothing)
-    assert check_here(name, open_value).passed is None
+    assert judged(name, open_value).passed is None
 
 
 def test_the_key_of_lesson_05_is_what_the_explorer_finds():
@@ -347,4 +348,10 @@ def test_notes_go_to_a_file_of_their_own(tmp_path, monkeypatch):
 
 
 def test_a_name_that_is_not_there_is_said():
-    assert check_here("lesson99-x", 1).passed is False
+    assert answer_in("lesson99-x", {}).passed is False
+    assert "'lesson03-messages'" in str(answer_in("lesson03-message", {}))
+
+
+def test_what_is_not_defined_yet_is_no_error():
+    assert answer_in("lesson03-messages", {}).passed is None
+    assert answer_in("lesson03-messages", {"messages_after": lambda steps: 2 * steps + 2}).passed is True

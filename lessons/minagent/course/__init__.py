@@ -8,13 +8,13 @@ from .crashes import Outcome, run_and_kill, run_program
 from .notes import note
 from .pictures import Picture, conversation, places, strips, table, tape, timeline
 from .taskview import pages_view
-from .yourturn import Answer, check_here, compare
+from .yourturn import Answer, answer, compare
 
 __all__ = [
     "Answer",
     "Outcome",
     "Picture",
-    "check_here",
+    "answer",
     "compare",
     "conversation",
     "note",

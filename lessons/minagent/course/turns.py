@@ -16,7 +16,7 @@ from .yourturn import UNTRIED, Answer, Case, try_dict, try_function, turn
 # -- lesson 01 -----------------------------------------------------------------------------------------------
 
 
-@turn("lesson01-twice")
+@turn("lesson01-twice", "received_twice")
 def _received_twice(function: Any) -> Answer:
     mails = ["mail to Ann", "mail to Bob", "mail to Ann"]
     return try_function(
@@ -36,7 +36,7 @@ def _received_twice(function: Any) -> Answer:
     )
 
 
-@turn("lesson01-sent")
+@turn("lesson01-sent", "mails_sent")
 def _mails_sent(function: Any) -> Answer:
     return try_function(
         function,
@@ -55,7 +55,7 @@ def _mails_sent(function: Any) -> Answer:
     )
 
 
-@turn("lesson01-survives")
+@turn("lesson01-survives", "survives")
 def _survives(value: Any) -> Answer:
     return try_dict(
         value,
@@ -90,7 +90,7 @@ def _survives(value: Any) -> Answer:
 # -- lesson 02 -----------------------------------------------------------------------------------------------
 
 
-@turn("lesson02-script")
+@turn("lesson02-script", "my_script")
 def _script(value: Any) -> Answer:
     if not isinstance(value, list) or len(value) != 2:
         return Answer(False, "A list of two responses is wanted.", "需要一个含两个响应的列表。")
@@ -119,7 +119,7 @@ def _script(value: Any) -> Answer:
     )
 
 
-@turn("lesson02-results")
+@turn("lesson02-results", "results_of")
 def _results(function: Any) -> Answer:
     call = {"role": "assistant", "content": [tool_use("c1", "add", {}), tool_use("c2", "add", {})]}
     one = {"role": "user", "content": [tool_result("c2", "7")]}
@@ -142,7 +142,7 @@ def _results(function: Any) -> Answer:
     )
 
 
-@turn("lesson02-cursor")
+@turn("lesson02-cursor", "cursor_to_save")
 def _cursor(function: Any) -> Answer:
     return try_function(
         function,
@@ -169,7 +169,7 @@ def _sums() -> Agent:
     return start("Add 2 and 3, multiply the sum by 4.", FakeModel(script), tools)
 
 
-@turn("lesson03-at-most")
+@turn("lesson03-at-most", "run_at_most")
 def _at_most(function: Any) -> Answer:
     for n, status, calls in ((1, "paused", 1), (2, "paused", 2), (3, "done", 3), (7, "done", 3)):
         agent = _sums()
@@ -196,7 +196,7 @@ def _at_most(function: Any) -> Answer:
     )
 
 
-@turn("lesson03-may-cut")
+@turn("lesson03-may-cut", "may_cut_here")
 def _may_cut(function: Any) -> Answer:
     agent = _sums()
     run(agent)
@@ -222,7 +222,7 @@ def _may_cut(function: Any) -> Answer:
     )
 
 
-@turn("lesson03-messages")
+@turn("lesson03-messages", "messages_after")
 def _messages(function: Any) -> Answer:
     return try_function(
         function,
@@ -239,7 +239,7 @@ def _messages(function: Any) -> Answer:
 # -- lesson 04 -----------------------------------------------------------------------------------------------
 
 
-@turn("lesson04-missing")
+@turn("lesson04-missing", "missing_fields")
 def _missing(function: Any) -> Answer:
     full = checkpoint(_sums())
     few = {"messages": [], "modelCursor": 3, "steps": []}
@@ -257,7 +257,7 @@ def _missing(function: Any) -> Answer:
     )
 
 
-@turn("lesson04-turns")
+@turn("lesson04-turns", "turns_run")
 def _turns(function: Any) -> Answer:
     cases = []
     for limit, died_at, has in ((12, 5, False), (12, 5, True), (10, 8, False), (10, 10, True)):
@@ -277,7 +277,7 @@ def _turns(function: Any) -> Answer:
                         "恢复了四次崩溃的运行，你都预测对了。")  # fmt: skip
 
 
-@turn("lesson04-compaction")
+@turn("lesson04-compaction", "compacted_after")
 def _compaction(function: Any) -> Answer:
     cases = []
     for threshold, died_at, has in ((1000, 4, False), (1000, 4, True), (600, 3, False), (2000, 16, True)):
@@ -310,7 +310,7 @@ def _long(died_at: int) -> Agent:
 # -- lesson 05 -----------------------------------------------------------------------------------------------
 
 
-@turn("lesson05-order")
+@turn("lesson05-order", "in_order")
 def _order(value: Any) -> Answer:
     right = ["write the temp file", "fsync the temp file", "replace", "fsync the directory"]
     if not isinstance(value, list) or sorted(map(str, value)) != sorted(right):
@@ -331,7 +331,7 @@ def _order(value: Any) -> Answer:
     return Answer(True, "Bytes, then the name, and each is synced in its turn.", "先字节，后名字，各自同步。")
 
 
-@turn("lesson05-save")
+@turn("lesson05-save", "explored")
 def _save(explored: Any) -> Answer:
     """Judge what the crash explorer found (its Exploration, or the exception it raised)."""
     if isinstance(explored, Exception):
@@ -360,7 +360,7 @@ def _save(explored: Any) -> Answer:
                   f"杀了 {explored.kill.images:,} 个时刻，断电 {explored.power.images} 种：都扛住了。")  # fmt: skip
 
 
-@turn("lesson05-survives")
+@turn("lesson05-survives", "survives")
 def _survives_what(value: Any) -> Answer:
     return try_dict(
         value,
@@ -396,7 +396,7 @@ def _survives_what(value: Any) -> Answer:
 # -- lesson 06 -----------------------------------------------------------------------------------------------
 
 
-@turn("lesson06-ask")
+@turn("lesson06-ask", "to_ask_about")
 def _ask(function: Any) -> Answer:
     one, two = ({"id": id, "name": "send_mail", "input": {"to": "Ann"}} for id in ("m1", "m2"))
     return try_function(
@@ -412,7 +412,7 @@ def _ask(function: Any) -> Answer:
     )
 
 
-@turn("lesson06-move")
+@turn("lesson06-move", "next_move")
 def _move(function: Any) -> Answer:
     call = {"id": "m2", "name": "send_mail", "input": {"to": "Bob"}}
     return try_function(
@@ -428,7 +428,7 @@ def _move(function: Any) -> Answer:
     )
 
 
-@turn("lesson06-saves")
+@turn("lesson06-saves", "saves_made")
 def _saves(function: Any) -> Answer:
     return try_function(
         function,
@@ -445,7 +445,7 @@ def _saves(function: Any) -> Answer:
 # -- lesson 07 -----------------------------------------------------------------------------------------------
 
 
-@turn("lesson07-which")
+@turn("lesson07-which", "which_to_load")
 def _which(function: Any) -> Answer:
     good = encode(checkpoint(_sums()))
     newer = encode({**checkpoint(_sums()), "version": 99})
@@ -466,7 +466,7 @@ def _which(function: Any) -> Answer:
     )
 
 
-@turn("lesson07-settle")
+@turn("lesson07-settle", "settle")
 def _settle(function: Any) -> Answer:
     return try_function(
         function,
@@ -482,7 +482,7 @@ def _settle(function: Any) -> Answer:
     )
 
 
-@turn("lesson07-finds")
+@turn("lesson07-finds", "finds_it")
 def _finds(value: Any) -> Answer:
     return try_dict(
         value,

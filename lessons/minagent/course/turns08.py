@@ -7,7 +7,7 @@ from typing import Any
 from .yourturn import Answer, Case, try_dict, try_function, turn
 
 
-@turn("lesson08-lost")
+@turn("lesson08-lost", "steps_lost")
 def _lost(function: Any) -> Answer:
     return try_function(
         function,
@@ -22,7 +22,7 @@ def _lost(function: Any) -> Answer:
     )
 
 
-@turn("lesson08-forced")
+@turn("lesson08-forced", "saved_anyway")
 def _forced(value: Any) -> Answer:
     return try_dict(
         value,
@@ -65,7 +65,7 @@ def _forced(value: Any) -> Answer:
     )
 
 
-@turn("lesson08-append")
+@turn("lesson08-append", "to_append")
 def _append(function: Any) -> Answer:
     return try_function(
         function,
@@ -80,7 +80,7 @@ def _append(function: Any) -> Answer:
     )
 
 
-@turn("lesson08-best")
+@turn("lesson08-best", "best_every")
 def _best(function: Any) -> Answer:
     return try_function(
         function,

@@ -7,7 +7,7 @@ from typing import Any
 from .yourturn import UNTRIED, Answer, Case, try_dict, try_function, turn
 
 
-@turn("lesson09-key")
+@turn("lesson09-key", "key")
 def _key(function: Any) -> Answer:
     """A key says which write it is, and nothing of when or how often it was tried."""
     if not callable(function):
@@ -41,7 +41,7 @@ def _key(function: Any) -> Answer:
     return Answer(True, en, "同一次写入同一个键，不同写入不同键。")
 
 
-@turn("lesson09-recovery")
+@turn("lesson09-recovery", "recovery")
 def _recovery(function: Any) -> Answer:
     return try_function(
         function,
@@ -57,7 +57,7 @@ def _recovery(function: Any) -> Answer:
     )
 
 
-@turn("lesson09-where")
+@turn("lesson09-where", "belongs")
 def _where(value: Any) -> Answer:
     return try_dict(
         value,

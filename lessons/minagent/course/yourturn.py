@@ -1,15 +1,16 @@
 """Predictions compared, and "your turn" cells that check themselves: what the learner wrote is really run.
 
-`check_here(name, value)` answers in one or two sentences: what was tried, what came out, what to do next. A
-cell that nobody has filled in yet is not an error. The sentences come in English and in Chinese.
+`answer(name, namespace)` is what the notebook's `check` shows: in one or two sentences, what was tried, what came
+out, what to do next. A cell that nobody has filled in yet is not an error. The sentences come in English and Chinese.
 """
 
 from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from html import escape
 from typing import Any
 
@@ -71,22 +72,36 @@ def compare(prediction: Any, happened: Any) -> Answer:
 
 Judge = Callable[[Any], Answer]
 JUDGES: dict[str, Judge] = {}
+ASKED_FOR: dict[str, str] = {}
+"""By the cell's name, the variable or function that the learner fills in."""
 
 
-def turn(name: str) -> Callable[[Judge], Judge]:
-    """Register the judge of one "your turn" cell."""
+def turn(name: str, asked_for: str) -> Callable[[Judge], Judge]:
+    """Register the judge of one "your turn" cell, and the name of what the learner fills in there."""
 
     def register(judge: Judge) -> Judge:
         JUDGES[name] = judge
+        ASKED_FOR[name] = asked_for
         return judge
 
     return register
 
 
-def check_here(name: str, value: Any) -> Answer:
-    """Try what the learner wrote for the cell `name`, and say how it went."""
+def answer(name: str, namespace: Mapping[str, Any]) -> Answer:
+    """Try what the learner wrote for the cell `name` in a notebook's `namespace`, and say how it went."""
     if name not in JUDGES:
-        return Answer(False, f"There is no cell {name!r} to check.", f"没有名为 {name!r} 的练习单元。")
+        near = get_close_matches(name, JUDGES, n=1, cutoff=0.5)
+        hint, hint_zh = (f" Do you mean {near[0]!r}?", f"是不是 {near[0]!r}？") if near else ("", "")
+        return Answer(False, f"There is no cell {name!r} to check.{hint}", f"没有名为 {name!r} 的练习单元。{hint_zh}")
+    asked_for = ASKED_FOR[name]
+    if asked_for not in namespace:
+        en, zh = f"{asked_for} is not there yet: run its cell first.", f"还没有 {asked_for}：先运行它的单元格。"
+        return Answer(None, en, zh)
+    return judged(name, namespace[asked_for])
+
+
+def judged(name: str, value: Any) -> Answer:
+    """Try one value for the cell `name`."""
     if value is ... or value is None:
         return UNTRIED
     return JUDGES[name](value)
