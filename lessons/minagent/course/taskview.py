@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..taskstate import TaskState, progress_bar
-from .pictures import Picture, _box, _svg, _text
+from .pictures import Picture, _box, _svg, _text, _width
 
 LOOKS = {"done": "green", "failed": "red", "rejected": "none", "waiting_approval": "blue", "pending": "box"}
 SIGNS = {"done": "", "failed": "x", "rejected": "-", "waiting_approval": "?", "pending": ""}
@@ -25,5 +25,5 @@ def pages_view(state: TaskState, *, columns: int = 40) -> Picture:
     bar = progress_bar(state)
     words = bar[bar.index("]") + 2 :] + ".   x failed   ? waits   - rejected   • half done"
     parts.append(_text(8, bottom, words, "small"))
-    width = max(left + side * min(columns, len(state.items)) + 8, 620)
+    width = max(left + side * min(columns, len(state.items)) + 8, _width(words, 11.5) + 16)
     return Picture(_svg(width, bottom + 10, parts, bar), bar)

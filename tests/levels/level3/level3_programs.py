@@ -296,6 +296,155 @@ def handle(item""",
 }
 
 
+RIGHT["asks and tries again, three times, in one life"] = """
+NAMES = ("ticket", "notice")
+
+
+def ask(world, name, key):
+    return {"ticket": world.find_ticket, "notice": world.find_notice}[name](key)
+
+
+def call(world, item, name, key):
+    if name == "ticket":
+        return world.create_ticket(item["id"], item["text"], key)
+    return world.send_notice(item["id"], item["steps"]["ticket"]["external_id"], key)
+
+
+def sure(world, item, name, state, save):
+    step = item["steps"][name]
+    for _ in range(3):
+        receipt = ask(world, name, step["idempotency_key"])
+        if receipt is None:
+            if state["budget"]["spent"] >= state["budget"]["limit"]:
+                return False
+            state["budget"]["spent"] += 1
+            step["status"] = "started"
+            save(state)
+            try:
+                receipt = call(world, item, name, step["idempotency_key"])
+            except TimeoutError as error:
+                print("again:", error)
+                continue
+        step["external_id"], step["status"], step["at"] = receipt["id"], "done", world.now()
+        if all(item["steps"][n]["status"] == "done" for n in NAMES):
+            item["stage"] = "done"
+        save(state)
+        return True
+    return False
+
+
+def handle(item, state, world, save):
+    mine = next((a for a in state["approvals"] if a["item"] == item["id"]), None)
+    if item["needs_approval"] and mine is None:
+        mine = {"item": item["id"], "action": "ticket", "requested_at": world.now(), "decision": None}
+        state["approvals"] = state["approvals"] + [mine]
+        item["stage"] = "waiting_approval"
+        save(state)
+    if mine is not None and mine["decision"] is None:
+        return
+    if any(item["steps"][n]["status"] == "todo" for n in NAMES):
+        for n in NAMES:
+            if item["steps"][n]["status"] == "todo":
+                item["steps"][n]["status"] = "intent"
+                item["steps"][n]["idempotency_key"] = ":".join([state["task_id"], n, item["id"]])
+        save(state)
+    for n in NAMES:
+        if item["steps"][n]["status"] != "done" and not sure(world, item, n, state, save):
+            return
+
+
+def recover(state, world, save):
+    changed = False
+    for a in state["approvals"]:
+        answer = a["decision"] or world.decision(a["item"])
+        if answer != a["decision"]:
+            a["decision"], changed = answer, True
+            item = [i for i in state["items"] if i["id"] == a["item"]][0]
+            item["stage"] = {"approved": "pending", "rejected": "rejected"}[answer]
+    if changed:
+        save(state)
+"""
+
+RIGHT["objects, turned into plain data at each save"] = """
+from dataclasses import asdict, dataclass
+from functools import partial
+
+
+@dataclass
+class Step:
+    status: str
+    idempotency_key: str | None
+    external_id: str | None
+    at: str | None
+
+
+def step_of(item, name):
+    return Step(**item["steps"][name])
+
+
+def put(state, save, item, name, step, **more):
+    item["steps"][name] = asdict(step)
+    item.update(more)
+    save(state)
+
+
+def move(item, name, state, world, save):
+    step, store = step_of(item, name), partial(put, state, save, item, name)
+    budget = state["budget"]
+    while step.status != "done":
+        match step.status:
+            case "todo":
+                step.status, step.idempotency_key = "intent", f"{name} of {item['id']} in {state['task_id']}"
+                store(step)
+            case "intent" if budget["limit"] - budget["spent"] < 1:
+                return False
+            case "intent":
+                step.status, step.at = "started", world.now()
+                budget["spent"] = budget["spent"] + 1
+                store(step)
+                about = item["text"] if name == "ticket" else step_of(item, "ticket").external_id
+                tool = world.create_ticket if name == "ticket" else world.send_notice
+                try:
+                    step.external_id = tool(item["id"], about, step.idempotency_key)["id"]
+                    step.status = "done"
+                    store(step)
+                except TimeoutError:
+                    pass
+            case "started":
+                found = (world.find_ticket if name == "ticket" else world.find_notice)(step.idempotency_key)
+                step.status, step.external_id = ("done", found["id"]) if found else ("intent", None)
+                store(step)
+    return True
+
+
+def handle(item, state, world, save):
+    if item["needs_approval"] and not any(a["item"] == item["id"] for a in state["approvals"]):
+        state["approvals"].append({"item": item["id"], "action": "open a ticket", "requested_at": world.now(),
+                                   "decision": None, "asked_of": "mei"})
+        item["stage"] = "waiting_approval"
+        return save(state)
+    if item["stage"] == "waiting_approval":
+        return None
+    if move(item, "ticket", state, world, save) and move(item, "notice", state, world, save):
+        item["stage"] = "done"
+        save(state)
+
+
+def recover(state, world, save):
+    by_id = {item["id"]: item for item in state["items"]}
+    for approval in [a for a in state["approvals"] if not a["decision"]]:
+        match world.decision(approval["item"]):
+            case None:
+                continue
+            case "approved" as decision:
+                by_id[approval["item"]]["stage"] = "pending"
+            case decision:
+                by_id[approval["item"]]["stage"] = "rejected"
+        approval["decision"] = decision
+        save(state)
+"""
+
+
 @dataclass(frozen=True)
 class Wrong:
     """A wrong program: the problem it must be told of, and a word of the advice."""
