@@ -7,8 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import pytest
 from nbclient import NotebookClient
 
+from grader.answers.cells import Cell, code_cells
+from grader.answers.judge import judge_cells
+from grader.criteria import of_exercise
 from grader.levels.level1_scenes import answer, scene
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,3 +61,11 @@ def test_check_in_a_kernel() -> None:
     assert "mine should be" in shown[9]
     assert re.search(r"level1-turns +met +2 of 2", shown[10])
     assert shown[11].endswith("11 of 11 points; met 6 of 6.")
+
+
+@pytest.mark.parametrize("after", ["while True: pass", "import os\nos.kill(os.getpid(), 9)"])
+def test_a_later_cell_that_hangs_or_dies_takes_no_answer_away(after: str) -> None:
+    notebook = json.loads((ROOT / "solutions/level1/level1.ipynb").read_text(encoding="utf-8"))
+    cells = [*code_cells(notebook), Cell("afterwards", after)]
+    verdicts = judge_cells(cells, [criterion.id for criterion in of_exercise("level1")], student_id="")
+    assert all(verdict.met is True for verdict in verdicts)

@@ -22,8 +22,8 @@ _words = catalogue()
 def judge(cells: list[Cell], wanted: list[Criterion], run: Runner, student_id: str) -> list[Verdict]:
     """Judge criteria of Level 1."""
     outcome = run(Trial("level1"))
-    if not (isinstance(outcome.data, dict) and "missing" in outcome.data):  # what comes after it must not take it away
-        until = last_cell_with([(cell.id, cell.source) for cell in cells], ["missing"], level1.CELL)
+    until = last_cell_with([(cell.id, cell.source) for cell in cells], ["missing"], level1.CELL)
+    if outcome.failure is not None and outcome.failure.cell != until:  # what comes after it must not take it away
         outcome = run(Trial("level1", until=until))
     verdicts = level1.judge(outcome.data, [criterion.id for criterion in wanted], student_id, _explanation)
     failure = next(iter([*outcome.cells, *([outcome.failure] if outcome.failure else [])]), None)
