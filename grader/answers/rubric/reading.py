@@ -15,7 +15,7 @@ from grader.words import join
 from .evidence import Evidence, look, siblings
 from .lexicon import Found, rules, table
 from .shape import copied, heap, orderly, scrambled
-from .text import normalise
+from .text import LONGEST, normalise, said_once
 
 Decision = Literal["accept", "reject", "abstain"]
 
@@ -125,6 +125,7 @@ def _reject(name: str) -> Reading:
 
 def certain(criterion: str, raw: str, others: Mapping[str, str]) -> Reading | None:
     """The rejections that need no weighing: nothing there, a copy, a heap of words."""
+    raw = raw[: 4 * LONGEST]
     if not any(c.isalnum() for c in raw):
         return _reject("empty")
     text = normalise(raw)
@@ -139,6 +140,7 @@ def certain(criterion: str, raw: str, others: Mapping[str, str]) -> Reading | No
 
 def weigh(criterion: str, raw: str, found: Found | None = None) -> Reading:
     """Decide by the evidence; never certain where the shape is doubtful."""
+    raw = said_once(raw[: 4 * LONGEST])
     found = found or Found.of(raw)
     evidence = look(criterion, found)
     p = weights().chance(evidence)

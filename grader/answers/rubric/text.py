@@ -100,8 +100,9 @@ def _right_spelling(text: str) -> str:
 
 
 def said_once(text: str) -> str:
-    """A text without what it says over again: the same sentence, the same character in a row."""
+    """A text without what it says over again: the same sentence, words or character in a row."""
     text = re.sub(r"([^\d\s])\1{3,}", r"\1\1\1", text)
+    text = re.sub(r"(?<!\w)([^\W\d].{7,100}?)(?:[ ,;.]+\1(?!\w)){2,}", r"\1", text)
     pieces = re.split(rf"(?<=[.!?。！？;；，\n])|(?<=[{CJK}],)", text)
     seen: set[str] = set()
     kept = []

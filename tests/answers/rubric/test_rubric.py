@@ -158,6 +158,19 @@ def test_one_text_under_all_fields() -> None:
         assert all(readings[label].decision == "reject" for label in rubric.LEVEL1)
 
 
+def test_saying_it_again_adds_nothing() -> None:
+    for label, piece in [("hazard_overwrite", "a half written file"), ("task", "can't say which task this is")]:
+        once = rubric.read(label, piece).decision
+        assert once != "accept"
+        assert {rubric.read(label, f"{piece} " * times).decision for times in (3, 8, 50)} == {once}
+
+
+def test_a_text_of_megabytes_is_read_in_seconds() -> None:
+    begun = time.process_time()
+    assert rubric.read("hazard_overwrite", "a half written file " * 200_000).decision != "accept"
+    assert time.process_time() - begun < 5
+
+
 @pytest.mark.parametrize("joint", [" ", ", ", " / ", "; "])
 def test_heaps_of_keywords(joint: str) -> None:
     english = {
