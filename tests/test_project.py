@@ -132,3 +132,15 @@ def test_the_reference_solution_is_right_and_the_release_is_not(path: Path) -> N
         assert verdict.met in allowed, (verdict.criterion, verdict.message.en)
     for verdict in judge_notebook(ROOT / "exercises" / path.parent.name / path.name):
         assert verdict.met is False, verdict.criterion
+
+
+def test_no_sentence_names_a_command_that_does_not_exist() -> None:
+    from typer.main import get_command
+
+    from grader.cli import main
+
+    known = set(get_command(main).commands)  # type: ignore[attr-defined]
+    patterns = ("*.md", "docs/*.md", "solutions/*/*.md", "grader/**/*.toml")
+    for path in (path for pattern in patterns for path in ROOT.glob(pattern)):
+        for named in re.findall(r"crash-course ([a-z]+)\b", path.read_text(encoding="utf-8")):
+            assert named in known, f"{path.name} names crash-course {named}"
