@@ -21,6 +21,7 @@ import sysconfig
 import tempfile
 import time as _time
 import weakref
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace as replace_field
 from types import FrameType, TracebackType
@@ -337,7 +338,7 @@ class Disk:
             fs.cwd = self.cwd
         finally:
             self._silent -= 1
-        self._world, self._log = image.world, []
+        self._world, self._log = list(image.world), []
         self.start(None if self._made_directories else image)
 
     def _make_directory(self, parent: FakeDirectory, name: str) -> None:
@@ -402,7 +403,8 @@ class Disk:
     def start(self, known: Image | None = None) -> None:
         """Begin a new recording: what lies on the disk now is its initial image (``known`` where the caller has it)."""
         self._initial = known or self.image()
-        self._world = self._initial.world
+        self._world = list(self._initial.world)
+        self._happened = Counter(key for _, key in self._world)
         self._log = []
         self._escapes = []
         self._observed = {}
@@ -426,16 +428,19 @@ class Disk:
     def mark(self, kind: str, data: Any = None) -> None:
         """Put a note of the driving program into the log. ``data`` must be plain data."""
         self._log.append(Mark(kind, data, self._tick(), self.where() if kind == EFFECT else None))
+        if kind == EFFECT:
+            name, key = data
+            self._world.append((name, key))
+            self._happened[key] += 1
 
     def world(self) -> tuple[tuple[str, str], ...]:
         """Every effect outside the disk so far, as (name, key)."""
-        new = [tuple(op.data) for op in self._log if isinstance(op, Mark) and op.kind == EFFECT]
-        return (*self._world, *new)
+        return tuple(self._world)
 
     def ask_world(self, key: str) -> int:
         """How often the effect ``key`` has happened."""
         self._saw(("world", key))
-        return sum(known == key for _, known in self.world())
+        return self._happened[key]
 
     def recording(self) -> Recording:
         """What was recorded since the last ``start`` or ``load``."""

@@ -22,7 +22,7 @@ from grader.crash.explore import CannotExplore, short, words_of
 from grader.crash.image import ROOT, Image
 from grader.crash.models import CrashModel, Memory, Moment, ProcessKill, Survey, line_of
 from grader.crash.namespaces import faked
-from grader.crash.operations import EFFECT, Mark, Observation, Recording, Where
+from grader.crash.operations import EFFECT, Mark, Observation, Recording, Where, Write
 
 if TYPE_CHECKING:
     from grader.crash.disk import Disk
@@ -93,6 +93,7 @@ class RunExploration(Generic[T]):
         expected: the effects it had, each with its number.
         survey: how resuming ended for every crash image.
         broken: the crashes that resuming did not mend, smallest first.
+        written: bytes that all runs together wrote, the resumed ones included: what the exploration cost.
     """
 
     recording: Recording
@@ -101,6 +102,7 @@ class RunExploration(Generic[T]):
     survey: Survey[Resumed] | None
     broken: tuple[Broken, ...]
     cant_judge: str | None = None
+    written: int = 0
 
     @property
     def survives(self) -> bool | None:
@@ -179,7 +181,12 @@ def explore_run(
                 if len(broken) >= 100:
                     break
     broken.sort(key=lambda b: (b.moment.op, b.moment.cut))
-    return RunExploration(recording, value, expected, survey, tuple(broken))
+    written = lab.written + _bytes_of(recording)
+    return RunExploration(recording, value, expected, survey, tuple(broken), written=written)
+
+
+def _bytes_of(recording: Recording) -> int:
+    return sum(len(op.data) for op in recording.operations if isinstance(op, Write))
 
 
 def _effects(recording: Recording, op: int) -> list[Effect]:
@@ -218,6 +225,7 @@ class _RunLab(Generic[T]):
         self.disk, self.resume, self.value, self.same = disk, resume, value, same
         self.expected = expected
         self.prune = prune
+        self.written = 0
         self._memories: dict[int, Memory[Resumed]] = {}
 
     def look(self, crashes: int) -> Callable[[Image], tuple[Resumed, Sequence[Observation]]]:
@@ -231,6 +239,7 @@ class _RunLab(Generic[T]):
             except Exception as raised:
                 error = words_of(raised)
             recording, seen = self.disk.recording(), self.disk.observations()
+            self.written += _bytes_of(recording)
             new = self.disk.world()[len(image.world) :]
             same = error is None and bool(self.same(result, self.value))  # type: ignore[arg-type]
             again = None
