@@ -11,7 +11,7 @@ from grader.verdict import Text
 from grader.words import catalogue, join, language, plain, say, use_language
 
 GRADER = Path(__file__).parents[1] / "grader"
-CATALOGUES = ("words.toml", "levels/level1.toml", "levels/level2.toml")
+CATALOGUES = ("words.toml", "levels/level1.toml", "levels/level2.toml", "levels/level3.toml")
 ROOMS = [*GRADER.glob("answers/*.py"), *GRADER.glob("levels/*.py")]
 
 

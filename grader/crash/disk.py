@@ -37,7 +37,7 @@ from pyfakefs.fake_pathlib import FakePath
 
 from grader.crash import escapes, paths, threads
 from grader.crash.image import ROOT, Image, Inode
-from grader.crash.library import Library, of_library
+from grader.crash.installed import Installed, is_installed
 from grader.crash.operations import (
     EFFECT,
     Answer,
@@ -156,7 +156,7 @@ class Disk:
                 if name in self.patcher.fake_modules:
                     self.patcher.fake_modules[name].disk = self
             self.fs.shuffle_listdir_results = False
-            self.library = Library(self.fs)
+            self.installed = Installed(self.fs)
             self._mount_of_root = self.fs.root_dir.st_dev
             self._tmp_device = self.fs.add_mount_point("/crash-disk-tmp")["idev"] if self.tmp_elsewhere else None
             self._hook()
@@ -197,7 +197,7 @@ class Disk:
         def adding(original: Callable[..., Any]) -> Callable[..., Any]:
             def add_entry(directory: FakeDirectory, node: FakeFile) -> None:
                 recorded = disk._before()
-                if of_library(directory) or of_library(node):
+                if is_installed(directory) or is_installed(node):
                     raise OSError(errno.EROFS, os.strerror(errno.EROFS), node.name)
                 original(directory, node)
                 if recorded:
@@ -208,7 +208,7 @@ class Disk:
         def removing(original: Callable[..., Any]) -> Callable[..., Any]:
             def remove_entry(directory: FakeDirectory, name: str, recursive: bool = True) -> None:
                 recorded = disk._before()
-                if of_library(directory):
+                if is_installed(directory):
                     raise OSError(errno.EROFS, os.strerror(errno.EROFS), name)
                 node = directory.get_entry(name)
                 original(directory, name, recursive)
@@ -252,7 +252,7 @@ class Disk:
             def change(fs: Any, path: Any, *args: Any, **kwargs: Any) -> None:
                 disk._before()
                 node = fs.resolve(path, kwargs.get("follow_symlinks", True), allow_fd=True)
-                if of_library(node):
+                if is_installed(node):
                     raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
                 original(fs, path, *args, **kwargs)
                 disk._changed_meta(node)
@@ -501,7 +501,7 @@ class Disk:
         """Cut or grow a file; nothing is recorded when it has that size already."""
         self._before()
         number = node.st_ino
-        if of_library(node):
+        if is_installed(node):
             raise OSError(errno.EROFS, os.strerror(errno.EROFS))
         if number in self._virgin and size == 0:
             self._virgin.discard(number)  # none of the old bytes can be seen through this file any more

@@ -114,7 +114,7 @@ def _opened(args: tuple[Any, ...]) -> None:
     writing = any(letter in (mode or "") for letter in "wax+") or bool((flags or 0) & _WRITING & ~os.O_CLOEXEC)
     if writing:
         _refuse("a file of the real disk was opened for writing by a function that is not faked")
-    elif _called_by_own() and not _active[-1].library.shows(os.path.normpath(os.fsdecode(path))):
+    elif _called_by_own() and not _active[-1].installed.shows(os.path.normpath(os.fsdecode(path))):
         _note("a file of the real disk was opened by a function that is not faked")
 
 

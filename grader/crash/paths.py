@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyfakefs.fake_file import FakeDirectory, FakeFile
 
-from grader.crash.library import of_library
+from grader.crash.installed import is_installed
 
 if TYPE_CHECKING:
     from grader.crash.disk import Disk
@@ -52,7 +52,7 @@ def place(disk: Disk, path: str, shown: Any, *, follow: bool, links: int = 0) ->
         child = here._entries.get(part)
         disk.saw_name(here, part)
         if child is None:
-            known = disk.library.find("/" + "/".join(parts)) if path.startswith("/") else None
+            known = disk.installed.find("/" + "/".join(parts)) if path.startswith("/") else None
             if known is not None:
                 return known[0], parts[-1], known[1]
             if position < last:
@@ -196,7 +196,7 @@ def remove(disk: Disk, path: Any) -> None:
 
 
 def _writable(directory: FakeDirectory, shown: Any) -> None:
-    if of_library(directory):
+    if is_installed(directory):
         fail(errno.EROFS, shown)
     if os.geteuid() != 0 and not directory.stat_result.st_mode & 0o200:
         fail(errno.EACCES, shown)

@@ -21,7 +21,7 @@ from pyfakefs.fake_os import FakeOsModule
 from pyfakefs.fake_path import FakePathModule
 
 from grader.crash import paths
-from grader.crash.library import of_library
+from grader.crash.installed import is_installed
 
 if TYPE_CHECKING:
     from grader.crash.disk import Disk
@@ -354,11 +354,11 @@ class RecordingOs(FakeOsModule):  # type: ignore[misc]
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), shown)
             elif os.geteuid() != 0 and not node.st_mode & (0o200 if wants_write else 0o400):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), shown)
-            if of_library(node):
+            if is_installed(node):
                 if wants_write:
                     raise OSError(errno.EROFS, os.strerror(errno.EROFS), shown)
                 if not isinstance(node, FakeDirectory):
-                    self.disk.library.load(node)
+                    self.disk.installed.load(node)
             if flags & os.O_TRUNC and wants_write and not isinstance(node, FakeDirectory):
                 self.disk.truncate(node, 0)
         return self._install(OpenFile(self.disk, node, path, flags))

@@ -40,12 +40,12 @@ def _folders() -> tuple[str, ...]:
     return (*_MACHINE, *sorted(found - {"/"}))
 
 
-def of_library(node: FakeFile) -> bool:
+def is_installed(node: FakeFile) -> bool:
     """Tell whether an inode belongs to the library, where nothing is written."""
     return (node.stat_result.st_ino or 0) >= FIRST_INODE
 
 
-class Library:
+class Installed:
     """The part of the real disk that one fake disk shows."""
 
     def __init__(self, fs: FakeFilesystem, folders: Iterable[str] | None = None) -> None:
