@@ -10,10 +10,11 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyfakefs.fake_file import FakeDirectory, FakeFile
 from pyfakefs.fake_io import FakeIoModule
@@ -33,7 +34,8 @@ REAL_OPEN = open
 _REAL_OS: dict[str, Any] = {
     name: getattr(os, name)
     for name in (
-        "open", "close", "read", "write", "fstat", "lseek", "isatty", "dup", "dup2", "sync", "getcwd", "urandom",
+        "open", "close", "read", "write", "fstat", "lseek", "isatty", "dup", "dup2", "sync", "pipe", "getcwd",
+        "urandom",
     )
     if hasattr(os, name)
 }
@@ -43,7 +45,13 @@ with REAL_OPEN(os.devnull, "rb", buffering=0) as _null:
 if sys.version_info >= (3, 14):
     BLOCK = max(min(BLOCK, 8 * 1024 * 1024), io.DEFAULT_BUFFER_SIZE)
 
+_DESCRIPTOR = re.compile(r"(?:/proc/self|/dev)/fd/(\d+)")
 _DEVICES = ("/dev/", "/proc/", "/sys/")
+
+
+def wants_write(flags: int) -> bool:
+    """Whether an ``open`` with these flags may write."""
+    return flags & os.O_ACCMODE != os.O_RDONLY
 
 
 class OpenFile:
@@ -263,7 +271,9 @@ def _is_real(file: Any) -> bool:
     if isinstance(file, int):
         return 0 <= file < FIRST_DESCRIPTOR
     try:
-        return os.fsdecode(file).startswith(_DEVICES)
+        name = os.fsdecode(file)
+        again = _DESCRIPTOR.fullmatch(name)
+        return name.startswith(_DEVICES) and not (again and int(again[1]) >= FIRST_DESCRIPTOR)
     except TypeError:
         return False
 
@@ -312,6 +322,12 @@ class RecordingOs(FakeOsModule):  # type: ignore[misc]
         if isinstance(path, int):
             raise TypeError("open: path should be string, bytes or os.PathLike, not int")
         path = os.fspath(path)
+        again = _DESCRIPTOR.fullmatch(os.fsdecode(path))
+        if again and int(again[1]) >= FIRST_DESCRIPTOR:  # a second opening of an open file
+            node = self.described(int(again[1])).node
+            if flags & os.O_TRUNC and wants_write(flags):
+                self.disk.truncate(node, 0)
+            return self._install(OpenFile(self.disk, node, os.fsdecode(path), flags))
         if _is_real(path):
             real: int = _REAL_OS["open"](path, flags, mode, dir_fd=dir_fd)
             return real
@@ -322,7 +338,7 @@ class RecordingOs(FakeOsModule):  # type: ignore[misc]
             raise ValueError("embedded null byte")
         if not path:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), shown)
-        wants_write = flags & os.O_ACCMODE != os.O_RDONLY
+        writing = wants_write(flags)
         if flags & getattr(os, "O_TMPFILE", 0) == getattr(os, "O_TMPFILE", -1):
             node = self._nameless(path, mode)
             return self._install(OpenFile(self.disk, node, path, flags))
@@ -348,18 +364,18 @@ class RecordingOs(FakeOsModule):  # type: ignore[misc]
                 if node is None:
                     raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), shown)
             if isinstance(node, FakeDirectory):
-                if wants_write or flags & os.O_CREAT:
+                if writing or flags & os.O_CREAT:
                     raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), shown)
             elif flags & getattr(os, "O_DIRECTORY", 0) or path.endswith("/"):
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), shown)
-            elif os.geteuid() != 0 and not node.st_mode & (0o200 if wants_write else 0o400):
+            elif os.geteuid() != 0 and not node.st_mode & (0o200 if writing else 0o400):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), shown)
             if is_installed(node):
-                if wants_write:
+                if writing:
                     raise OSError(errno.EROFS, os.strerror(errno.EROFS), shown)
                 if not isinstance(node, FakeDirectory):
                     self.disk.installed.load(node)
-            if flags & os.O_TRUNC and wants_write and not isinstance(node, FakeDirectory):
+            if flags & os.O_TRUNC and writing and not isinstance(node, FakeDirectory):
                 self.disk.truncate(node, 0)
         return self._install(OpenFile(self.disk, node, path, flags))
 
@@ -403,11 +419,25 @@ class RecordingOs(FakeOsModule):  # type: ignore[misc]
         if fd == fd2:
             return fd2
         if _is_real(fd2):
-            raise OSError(errno.EBADF, "a fake file can't take the number of a real descriptor")
+            self._unknown("os.dup2 gives a file the number of a real descriptor")
         if fd2 in self.disk.descriptors:
             self.close(fd2)
         self._put(fd2, handle)
         return fd2
+
+    def pipe(self) -> tuple[int, int]:
+        """A pipe is no file: it stays the machine's own."""
+        read, write = _REAL_OS["pipe"]()
+        return read, write
+
+    def splice(self, src: int, dst: int, count: int, *offsets: Any, **named: Any) -> int:
+        """Not followed: one side is a pipe, which is no file."""
+        self._unknown("os.splice moves bytes between a file and a pipe")
+
+    def _unknown(self, what: str) -> NoReturn:
+        """Say that this can't be followed, and fail as a call that the system does not have."""
+        self.disk.escape(f"{what}, which the fake disk does not follow", sys._getframe(1))
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
 
     def fdopen(self, fd: int, *args: Any, **kwargs: Any) -> Any:
         if not isinstance(fd, int):

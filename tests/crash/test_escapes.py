@@ -208,3 +208,38 @@ def test_a_disk_left_by_an_error_can_be_entered_again():
     with Disk() as disk:
         Path("a").write_text("x")
         assert disk.image().read("a") == b"x"
+
+
+def test_a_file_under_the_number_of_a_real_descriptor_cant_be_judged() -> None:
+    def save(state: dict[str, int]) -> None:
+        fd = os.open("checkpoint.json", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(fd, 60)
+        os.write(60, json.dumps(state).encode())
+
+    found = explore(save, load, old={"a": 1}, new={"a": 2})
+    assert found.cant_judge is not None
+    assert found.cant_judge.startswith("os.dup2 gives a file the number of a real descriptor")
+
+
+@pytest.mark.skipif(not hasattr(os, "splice"), reason="no os.splice here")
+def test_splice_cant_be_judged() -> None:
+    def save(state: dict[str, int]) -> None:
+        read, write = os.pipe()
+        os.write(write, json.dumps(state).encode())
+        fd = os.open("checkpoint.json", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.splice(read, fd, 100)
+
+    found = explore(save, load, old={"a": 1}, new={"a": 2})
+    assert found.cant_judge is not None and "os.splice" in found.cant_judge
+
+
+def test_an_open_file_opened_again_by_its_number_is_followed() -> None:
+    def save(state: dict[str, int]) -> None:
+        with open("new.tmp", "w", encoding="utf-8") as file, open(f"/proc/self/fd/{file.fileno()}", "w") as again:
+            again.write(json.dumps(state))
+        os.replace("new.tmp", "checkpoint.json")
+
+    found = explore(save, load, old={"a": 1}, new={"a": 2})
+    assert found.cant_judge is None
+    assert found.survives_kill is True
+    assert found.survives_power_loss is False
