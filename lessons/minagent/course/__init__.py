@@ -3,7 +3,7 @@
 Nothing here is part of the runtime, and the runtime imports nothing of it.
 """
 
-from . import turns, turns08, turns_task
+from . import turns_frequency, turns_survival, turns_task
 from .crashes import Outcome, run_and_kill, run_program
 from .notes import note
 from .pictures import Picture, conversation, places, strips, table, tape, timeline
@@ -26,7 +26,7 @@ __all__ = [
     "table",
     "tape",
     "timeline",
-    "turns",
-    "turns08",
+    "turns_frequency",
+    "turns_survival",
     "turns_task",
 ]
