@@ -90,7 +90,8 @@ def print_demo(result: Demo, console: Console) -> None:
     """Print the marks of the demo class, student by criterion, and where to look further."""
     for level in result.levels():
         submissions = [one for one in result.submissions if one.level == level]
-        table = Table(title=_say("demo.title", level=level, wait=WAIT), title_justify="left", box=None, padding=(0, 1))
+        console.print(_say("demo.title", level=level, wait=WAIT), markup=False)
+        table = Table(box=None, padding=(0, 1))
         table.add_column(_say("demo.student"))
         for mark in submissions[0].criteria:
             table.add_column(mark.id.removeprefix(f"{level}-").replace("-", " "), justify="right")
