@@ -160,7 +160,7 @@ class Disk:
             self._mount_of_root = self.fs.root_dir.st_dev
             self._tmp_device = self.fs.add_mount_point("/crash-disk-tmp")["idev"] if self.tmp_elsewhere else None
             self._hook()
-            self._gate = threads.Gate()
+            self._gate = threads.Gate(self.own)
             self._gate.__enter__()
             self._watch = escapes.watch(self)
             self._watch.__enter__()
@@ -427,6 +427,7 @@ class Disk:
 
     def mark(self, kind: str, data: Any = None) -> None:
         """Put a note of the driving program into the log. ``data`` must be plain data."""
+        self._gate.step()
         self._log.append(Mark(kind, data, self._tick(), self.where() if kind == EFFECT else None))
         if kind == EFFECT:
             name, key = data

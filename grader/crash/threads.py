@@ -2,15 +2,18 @@
 
 On a real machine a thread's write lands whenever the scheduler likes. Here a thread may change the disk only while
 the main thread waits for somebody (``join``, a lock, a queue, a future, a sleep): what a save hands to a thread and
-does not wait for has not reached the disk when the save returns, in every run.
+does not wait for has not reached the disk when the save returns, in every run. A loop that does nothing but look
+whether a flag is set is a way of waiting too; it is known by the processor time it burns without touching the disk.
 """
 
 from __future__ import annotations
 
 import _thread
 import contextlib
+import os
 import queue
 import selectors
+import sys
 import threading
 import time
 import weakref
@@ -23,10 +26,24 @@ class _Dead(SystemExit):
     """Ends a thread whose process is dead."""
 
 
-class Gate:
-    """While entered, holds back changes by threads other than the one that entered."""
+SPINNING, AGAIN = 0.5, 0.01
+"""Processor seconds without a change to the disk after which the code under judgement counts as waiting in a loop, for
+the first time and once it is known to wait like that."""
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
-    def __init__(self) -> None:
+
+class Gate:
+    """While entered, holds back changes by threads other than the one that entered.
+
+    Args:
+        own: tells the code under judgement by file name.
+    """
+
+    def __init__(self, own: Callable[[str], bool]) -> None:
+        self._own = own
+        self._steps = 0
+        self._spinning_at = -1
+        self._patience = SPINNING
         self._main = _thread.get_ident()
         self._open = threading.Condition()
         self._waiting = 0
@@ -150,13 +167,34 @@ class Gate:
     def pass_through(self) -> None:
         """Return at once on the main thread; on another, when the main thread waits."""
         if _thread.get_ident() == self._main:
+            self._steps += 1
             return
         life = self._lives.get(threading.current_thread(), self._life)
+        since, steps = time.process_time(), self._steps
         with self._open:
-            while not self._waiting and not self._over and life == self._life:
-                self._open.wait()
+            while not self._waiting and not self._over and life == self._life and self._spinning_at != self._steps:
+                self._open.wait(0.01)
+                if steps != self._steps:
+                    since, steps = time.process_time(), self._steps
+                elif time.process_time() - since > self._patience and self._main_is_own():
+                    self._spinning_at, self._patience = steps, AGAIN
             if self._over or life != self._life:
                 raise _Dead  # the process this thread belonged to is dead, and so is its disk
+
+    def step(self) -> None:
+        """The program that drives the code under judgement got on: nobody is waiting in a loop."""
+        self._steps += 1
+
+    def _main_is_own(self) -> bool:
+        """Whether the main thread is in the code under judgement, not in the program that drives it."""
+        frame = sys._current_frames().get(self._main)
+        while frame is not None:
+            if self._own(frame.f_code.co_filename):
+                return True
+            if frame.f_code.co_filename.startswith(_PACKAGE):
+                return False
+            frame = frame.f_back
+        return False
 
     def _let_go(self) -> None:
         with self._open:

@@ -7,6 +7,8 @@ import json
 import os
 import shutil
 import tempfile
+import threading
+import time
 import warnings
 from pathlib import Path
 
@@ -15,7 +17,7 @@ import saves
 from minagent import load_checkpoint, save_checkpoint
 from minagent import savefile as minagent_savefile
 
-from grader.crash import CannotExplore, PowerLoss, ProcessKill, Verdict, explore
+from grader.crash import CannotExplore, Disk, PowerLoss, ProcessKill, Verdict, explore
 
 SMALL = 90  # bytes of text in a state: every byte is covered, in a moment
 
@@ -286,3 +288,29 @@ def test_check_raises_with_the_report():
     with pytest.raises(AssertionError):
         explored(saves.temp_and_replace).check()
     explored(saves.temp_and_replace).check(power_loss=False)
+
+
+def test_a_save_that_waits_in_a_loop_for_its_thread_is_judged_like_any_other():
+    def save(new):
+        done = []
+
+        def write():
+            Path(saves.NAME + ".tmp").write_text(json.dumps(new))
+            os.replace(saves.NAME + ".tmp", saves.NAME)
+            done.append(True)
+
+        threading.Thread(target=write).start()
+        while not done:
+            pass
+
+    found = explore(save, saves.load_json, old={"turn": 1}, new={"turn": 2}, crash=(ProcessKill(),), second_crash=False)
+    assert found.survives_kill is True
+
+
+def test_a_thread_is_not_let_in_while_the_program_around_it_is_busy():
+    with Disk(own=lambda filename: False) as disk:
+        threading.Thread(target=lambda: Path("late").write_text("x")).start()
+        began = time.process_time()
+        sum(1 for _ in iter(lambda: time.process_time() - began < 1.2, False))
+        disk.mark("save-end")
+        assert not disk.image().exists("late")
