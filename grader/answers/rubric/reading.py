@@ -12,9 +12,10 @@ from typing import Literal
 from grader.verdict import Text
 from grader.words import join
 
+from .doubts import doubtful as turned
 from .evidence import Evidence, look, siblings
 from .lexicon import Found, rules, table
-from .shape import copied, heap, orderly, scrambled
+from .shape import copied, heap, misplaced, orderly, scrambled
 from .text import LONGEST, normalise, said_once
 
 Decision = Literal["accept", "reject", "abstain"]
@@ -111,7 +112,13 @@ def _kind(criterion: str, index: int) -> Text:
 
 
 def _listed(kinds: Sequence[Text]) -> Text:
-    return Text(en="; and ".join(k.en for k in kinds), zh="；以及".join(k.zh for k in kinds))
+    if len(kinds) == 1:
+        return kinds[0]
+    first, last = kinds[:-1], kinds[-1]
+    return Text(
+        en="; ".join(k.en for k in first) + "; and " + last.en,
+        zh="；".join(k.zh for k in first) + "；以及" + last.zh,
+    )
 
 
 def _filled(name: str, kinds: Sequence[Text]) -> Text:
@@ -154,12 +161,15 @@ def weigh(criterion: str, raw: str, found: Found | None = None) -> Reading:
     doubtful = (
         (heap(raw) > 0 and not (sure and raw.isascii() and orderly(found.text) > 0.4))
         or scrambled(found.text, lenient=sure)
+        or misplaced(raw)
         or row["grader"] + row["firm denial"] + row["contrary"] > 0
+        or turned(criterion, found.text)
     )
     doubtful = doubtful or (rival > p and logit(rival) - logit(p) > RIVAL)
     if p >= (high if min(points) > 0 else UNSEEN) and not doubtful:
         clear = [k for k, s in zip(kinds, points, strict=True) if s == 1.0]
-        reason = _filled("accept", kinds) if len(clear) == len(kinds) else _sentence("accept_whole")
+        whole = "accept_three" if len(kinds) == 3 else "accept"
+        reason = _filled(whole, kinds) if len(clear) == len(kinds) else _sentence("accept_whole")
         return Reading("accept", reason, made, 1.0)
     plain = min(points) == 1.0 and against + row["other field whole"] == 0 and row["vacuous share"] < 0.1
     if p <= low and not plain:

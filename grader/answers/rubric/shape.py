@@ -116,8 +116,27 @@ def orderly(text: str) -> float:
     return score / (len(line) - 1)
 
 
+_ODD_EN = re.compile(
+    r"\bthe (?:the|an?|of|and|or|but|to|is|are|was|were|it|be|in|on|from|by|at|so|which|that|this|has|have|had|"
+    r"would|does|did|not|no|because|its|their|we|they|you)\b(?!-)|"
+    r"\b(?:the|an|its|their)\s*[.;:!?,)]|\b(?:and|or|but|because|than)\s*[.;!?)]|"
+    r"\b(?:the|an|and|or|but|because|its|their|than|of the|into)\W*$|"
+    r"\b(?:is|are|was|were) (?:is|are|was|were|does|do|did|has|have|can|could|will|would)\b|"
+    r"\b(?:of|into) (?:of|to|by|is|are|was|has|will|does|did|if)\b|"
+    r"(?<!point )(?<!at )(?<!between )(?<!no )(?<!only )\ba (?:of|the|it|in|on|be|by|with|which|being|an|is a)\b|"
+    r"\b(?:can|could|will|would) (?:from|was|are|were|has|had|does|did|to|with|been)\b|"
+    r"\b(?:does|did) (?:of|from|are|were|has|had|can|could|been)\b|"
+    r"\bno (?:the|an?|of|is|are|was|were|has|does)\b|\bto (?:to|of|been|does)\b|\b(?:and|or) (?:and|or|of)\b"
+)
+"""Pairs of words that nobody writes side by side."""
+_CAPITAL = re.compile(
+    r"(?<=[a-z] )(?:The|It|An|So|If|When|And|But|This|That|Of|After|Without|Nothing|There|They|We|In|On|At|Between|"
+    r"Each|Its|Then|Because|What|Which|Who|You|Since|As|Once|Now|With|From|By|To)\b"
+)
 _ODD_ZH = re.compile(
     rf"^[，。；：、,;:.!?的吗呢吧着]|(?<!\.)[，。；、：,;:] ?[，。；、,;]|[，。；：,;] ?[的吗呢吧]|"
+    rf"[，。,;:] ?(?:们|了(?![解结无不然])|过(?![程了去后一两几来])|着(?![手火急]))|[.。] [.。]|"
+    rf"的的|把[的了被,。]|被[的把,。]|从[的了]|向[的了被]|"
     rf"[和与从向给] ?[，。,；;]|。(?=.*[{CJK}]$)",
     re.DOTALL,
 )
@@ -125,11 +144,18 @@ _ODD_ZH = re.compile(
 
 def scrambled(text: str, *, lenient: bool = False) -> bool:
     """Whether the words seem to stand in no order; ``lenient`` where everything else speaks for the text."""
+    if re.search(f"[{CJK}]", text) is None and _ODD_EN.search(text):
+        return True
     if re.search(r"->|=>|→|⇒", text):
         return False
     if re.search(f"[{CJK}]", text):
-        return bool(_ODD_ZH.search(text.strip())) or orderly(text) < (-0.3 if lenient else -0.07)
+        return bool(_ODD_ZH.search(text.strip())) or orderly(text) < (-0.2 if lenient else -0.07)
     return len(re.findall(r"\d+", text)) < 3 and orderly(text) < (0.25 if lenient else 0.33)
+
+
+def misplaced(raw: str) -> bool:
+    """Whether a word that begins sentences stands in the middle of one."""
+    return '"' not in raw and _CAPITAL.search(raw) is not None
 
 
 def _grams(text: str) -> set[str]:

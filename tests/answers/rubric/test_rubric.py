@@ -105,7 +105,7 @@ def test_shuffled_words_are_not_accepted() -> None:
             chance.shuffle(words)
             texts.append((label, " ".join(words)))
     accepted = decisions(texts).count("accept")
-    assert accepted <= 0.3 * len(texts), f"{accepted} of {len(texts)}"  # some shuffles still read like hurried writing
+    assert accepted <= 0.1 * len(texts), f"{accepted} of {len(texts)}"  # some shuffles still read like hurried writing
 
 
 def test_shuffled_characters_are_not_accepted() -> None:
@@ -382,6 +382,36 @@ def test_a_rejection_names_the_kind_never_the_phrase() -> None:
     reading = rubric.read("turns", "The counter is at zero again after a restart.")
     assert reading.decision != "accept"
     assert "late" not in reading.reason.en and "晚" not in reading.reason.zh
+
+
+def test_points_are_listed_as_one_would_say_them() -> None:
+    two = rubric.read(
+        "task", "Host can't tell whose task it is, so it can't tell the user what is being resumed."
+    ).reason
+    assert two.en.startswith("Both points are there: ") and two.en.count("; and ") == 1
+    assert two.zh.startswith("两点都说到了") and two.zh.count("；以及") == 1
+    three = rubric.read(
+        "hazard_overwrite", "It overwrites the only file; cut short, half a JSON is left and the old version is gone."
+    ).reason
+    assert three.en.startswith("All three points are there: ")
+    assert three.en.count("; ") == 2 and three.en.count("; and ") == 1
+    assert three.zh.startswith("三点都说到了") and three.zh.count("；") == 2 and three.zh.count("；以及") == 1
+
+
+@pytest.mark.parametrize(
+    ("label", "text"),
+    [
+        ("version", "Without it nobody can tell an old format from a new one, so an old file is not refused."),
+        ("turns", "It counts from zero again, so the limit does not stop it on time: 10 allowed, died at 8, 18 run."),
+        (
+            "hazard_no_point_a",
+            "Between naming and completion nothing is saved, so a crash does not leave a trace of the call.",
+        ),
+        ("hazard_overwrite", "覆盖写到一半断电，文件不会是完整的 JSON，只剩半截，旧版本也没有留下。"),
+    ],
+)
+def test_a_negation_that_states_the_harm_is_no_denial(label: str, text: str) -> None:
+    assert rubric.read(label, text).decision == "accept"
 
 
 def test_the_same_text_always_gets_the_same_reading() -> None:
