@@ -23,15 +23,10 @@ BUSY = "busy"
 
 
 class Worker:
-    """A zygote, started at the first run and kept warm; one run at a time.
+    """A zygote, started at the first run and kept warm; one run at a time."""
 
-    ``command`` wraps the worker's own command line (a sandbox, for instance): it gets the list of arguments and
-    returns the list to start.
-    """
-
-    def __init__(self, limits: wire.Limits | None = None, *, wrap: object = None) -> None:
+    def __init__(self, limits: wire.Limits | None = None) -> None:
         self.limits = limits or wire.Limits()
-        self._wrap = wrap
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
         self._owner = os.getpid()

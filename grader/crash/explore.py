@@ -33,7 +33,7 @@ from grader.crash.models import (
 )
 from grader.crash.namespaces import faked
 from grader.crash.operations import Mark, Observation, Recording, Where
-from grader.crash.replay import Files, Names, Snapshot
+from grader.crash.replay import replay
 
 if TYPE_CHECKING:
     from grader.crash.disk import Disk
@@ -404,7 +404,7 @@ class _Lab(Generic[S]):
             recording, seen = self.disk.recording(), self._seen(image)
             self._note_escapes()
             left = tuple(sorted(set(self.disk.image().names()) - self.clean))
-            after, _ = self._memory.see(_snapshot(recording))
+            after, _ = self._memory.see(replay(recording))
             if after.verdict is not Verdict.NEW:
                 return Next(f"the next save returned, but load then {_tells(after)}"), seen
             second = self._second(recording, recovery) if second_crash else None
@@ -426,7 +426,7 @@ class _Lab(Generic[S]):
 
     def _second(self, recording: Recording, recovery: int) -> str | None:
         """A kill during recovery or during the next save that can't be recovered from."""
-        start = Snapshot(Names(recording.initial), Files(recording.initial), recording.root)
+        start = replay(recording, 0)
         first = self._memory.see(start)[0]
         if not first.verdict.sound:
             return None  # told already: the first crash was not survived
@@ -449,15 +449,6 @@ class _Lab(Generic[S]):
                 told = f"killed again during {part}{line}, load {_tells(outcome.result)}"
                 return self._known_seconds.setdefault(shape, told)
         return None
-
-
-def _snapshot(recording: Recording) -> Snapshot:
-    """The disk at the end of a recording."""
-    names, files = Names(recording.initial), Files(recording.initial)
-    for operation in recording.operations:
-        names.apply(operation)
-        files.apply(operation)
-    return Snapshot(names, files, recording.root)
 
 
 def _tells(found: Found) -> str:

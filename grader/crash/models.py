@@ -25,7 +25,7 @@ from grader.crash.operations import (
     Where,
     Write,
 )
-from grader.crash.replay import Files, Names, Snapshot
+from grader.crash.replay import Files, Names, Snapshot, replay
 
 R = TypeVar("R")
 EVERY_BYTE = "every byte of every write"
@@ -250,13 +250,7 @@ class ProcessKill:
             yield Outcome(Moment(at, start, end, until=at), result, count)  # type: ignore[arg-type]
 
     def image(self, recording: Recording, moment: Moment) -> Image:
-        names, files = Names(recording.initial), Files(recording.initial)
-        for operation in recording.operations[: moment.op]:
-            names.apply(operation)
-            files.apply(operation)
-        if moment.cut:
-            files.apply(recording.operations[moment.op], moment.cut)
-        return Snapshot(names, files, recording.root).image()
+        return replay(recording, moment.op, moment.cut).image()
 
 
 def overlay(base: bytes, offset: int, piece: bytes) -> bytes:

@@ -278,14 +278,15 @@ class Snapshot:
         return tuple(sorted(found, key=repr))
 
 
-def replay(initial: Image, operations: tuple[Operation, ...], cwd: str, cut: int = 0) -> Snapshot:
-    """The disk after ``operations``; of the last, a write, only the first ``cut`` bytes when ``cut`` is not 0."""
-    names, files = Names(initial), Files(initial)
-    for position, operation in enumerate(operations):
+def replay(recording: Recording, upto: int | None = None, cut: int = 0) -> Snapshot:
+    """The disk after the first ``upto`` operations (all when None) and ``cut`` bytes of the write that follows."""
+    names, files = Names(recording.initial), Files(recording.initial)
+    for operation in recording.operations[:upto]:
         names.apply(operation)
-        last = position == len(operations) - 1
-        files.apply(operation, cut if last and cut else None)
-    return Snapshot(names, files, cwd)
+        files.apply(operation)
+    if cut and upto is not None:
+        files.apply(recording.operations[upto], cut)
+    return Snapshot(names, files, recording.root)
 
 
 def images_along(recording: Recording) -> list[Image]:

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pyfakefs.fake_file import FakeDirectory, FakeFile
 from pyfakefs.fake_io import FakeIoModule
 from pyfakefs.fake_os import FakeOsModule
-from pyfakefs.fake_path import FakePathModule
 
 from grader.crash import paths
 from grader.crash.installed import is_installed
@@ -702,5 +701,3 @@ class RecordingIo(FakeIoModule):  # type: ignore[misc]
 
 PATH_STATS = ("getsize", "getmtime", "getatime", "getctime")
 """Functions of ``os.path`` that pyfakefs answers without going through ``stat``."""
-
-FakePath = FakePathModule

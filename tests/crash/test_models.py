@@ -119,10 +119,10 @@ def test_the_images_of_a_kill_are_all_prefixes(save):
         recording = disk.recording()
     wanted = set()
     for count in range(len(recording.operations) + 1):
-        wanted.add(replay(recording.initial, recording.operations[:count], recording.root).image().fingerprint())
+        wanted.add(replay(recording, count).image().fingerprint())
         if count < len(recording.operations) and isinstance(recording.operations[count], Write):
             for cut in range(1, len(recording.operations[count].data)):
-                part = replay(recording.initial, recording.operations[: count + 1], recording.root, cut)
+                part = replay(recording, count, cut)
                 wanted.add(part.image().fingerprint())
     seen = []
 

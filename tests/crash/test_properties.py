@@ -219,7 +219,7 @@ def test_a_replay_is_the_disk_at_every_prefix(program):
         interpreter.close_all()
         recording = disk.recording()
     for count, image in images.items():
-        again = replay(recording.initial, recording.operations[:count], recording.root).image()
+        again = replay(recording, count).image()
         assert again.fingerprint() == image.fingerprint()
         assert {n: (i.kind, i.mode, i.mtime) for n, i in again.inodes.items() if i.kind == "file"} == {
             n: (i.kind, i.mode, i.mtime) for n, i in image.inodes.items() if i.kind == "file"
@@ -247,10 +247,10 @@ def test_a_kill_leaves_exactly_the_prefixes(program):
     recording = recorded(program)
     wanted = set()
     for count in range(len(recording.operations) + 1):
-        wanted.add(replay(recording.initial, recording.operations[:count], recording.root).image().fingerprint())
+        wanted.add(replay(recording, count).image().fingerprint())
         if count < len(recording.operations) and isinstance(recording.operations[count], Write):
             for cut in range(1, len(recording.operations[count].data)):
-                part = replay(recording.initial, recording.operations[: count + 1], recording.root, cut)
+                part = replay(recording, count, cut)
                 wanted.add(part.image().fingerprint())
     seen, survey = images_of(ProcessKill(), recording)
     assert {image.fingerprint() for image in seen} == wanted
@@ -269,7 +269,7 @@ def test_what_was_synced_is_never_lost(program):
         lambda image: (image.fingerprint(), ()),
         prune=False,
     )
-    whole = replay(recording.initial, recording.operations, recording.root).image().fingerprint()
+    whole = replay(recording).image().fingerprint()
     assert {o.result for o in survey.outcomes if o.moment.until == len(synced)} == {whole}
 
 
@@ -310,7 +310,7 @@ def test_a_stronger_model_leaves_more(program):
     if not any(isinstance(op, (Fsync, SyncAll)) for op in recording.operations) and len(recording.operations) < 6:
         assert usual <= anyhow
     kills = {
-        replay(recording.initial, recording.operations[:count], recording.root).image().fingerprint()
+        replay(recording, count).image().fingerprint()
         for count in range(len(recording.operations) + 1)
     }
     assert kills <= usual  # a power cut after everything reached the disk is a kill

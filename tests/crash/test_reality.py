@@ -95,7 +95,7 @@ class Predicted:
         self.operations = recording.operations
         self.boundaries, self.named = [], []
         for count in range(len(self.operations) + 1):
-            snapshot = replay(recording.initial, self.operations[:count], recording.root)
+            snapshot = replay(recording, count)
             numbers: dict[str, int] = {}
             self.boundaries.append(tree_of_image(snapshot.image(), numbers))
             following = self.operations[count] if count < len(self.operations) else None

@@ -62,7 +62,7 @@ def test_every_operation_has_its_line(name):
         assert op.where is not None and op.where.file == ways.__file__
         in_helper = op.where.function == "write_a"
         assert in_helper or start < op.where.line <= end, (op, start, end)
-    assert replay(recording.initial, recording.operations, recording.root).image().fingerprint() == image.fingerprint()
+    assert replay(recording).image().fingerprint() == image.fingerprint()
 
 
 @pytest.mark.parametrize("name", [n for n in ways.WAYS if n.startswith("thread")])

@@ -49,7 +49,7 @@ def test_every_image_is_what_replaying_gives(save: Callable[[], None]) -> None:
     found = images_along(recording)
     assert len(found) == len(recording.operations) + 1
     for number, image in enumerate(found):
-        replayed = replay(recording.initial, recording.operations[:number], recording.root).image()
+        replayed = replay(recording, number).image()
         assert image.fingerprint() == replayed.fingerprint()
     assert found[-1].fingerprint() == last.fingerprint()
     for before, image, operation in zip(found, found[1:], recording.operations, strict=False):
