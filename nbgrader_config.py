@@ -9,7 +9,8 @@ from pathlib import Path
 from nbgrader import preprocessors as stock
 
 from grader.classroom.feedback import FeedbackGrades, FeedbackPage
-from grader.classroom.judging import JudgeCriteria, SaveGrades
+from grader.classroom.judging import JudgeCriteria
+from grader.classroom.records import SaveGrades
 from grader.classroom.release import StartingPoint
 from grader.classroom.submission import RestoreCells, SubmissionReader
 

@@ -2,3 +2,6 @@
 
 FAILED = "the judge failed: "
 """How the flag begins that tells an instructor of a fault of the grader's own."""
+
+UNSETTLED = (FAILED, "judge: ", "not run")
+"""How the flags begin after which a submission is judged again the next time, changed or not."""

@@ -6,15 +6,16 @@ nothing else.
 """
 
 import html
+import logging
 import math
 import re
 from typing import Any
 
 import nbformat
-from nbgrader.preprocessors import Execute, NbGraderPreprocessor, SaveAutoGrades
+from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution
 
-from grader.classroom import FAILED
+from grader.classroom import FAILED, UNSETTLED
 from grader.criteria import criteria
 from grader.verdict import Text, Verdict
 from grader.words import LANGUAGES, catalogue, language, say
@@ -22,56 +23,81 @@ from grader.words import LANGUAGES, catalogue, language, say
 words = catalogue("classroom/words.toml")
 
 
+log = logging.getLogger(__name__)
+
+
 class JudgeCriteria(NbGraderPreprocessor):  # type: ignore[misc]
     """Judge a notebook once and write each verdict into its criterion cell."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Fill the criterion cells; run a kernel only for graded cells that are no criterion."""
-        graded = [cell for cell in nb.cells if is_grade(cell) and not is_solution(cell)]
-        mine = [cell for cell in graded if cell.metadata.nbgrader.grade_id in criteria()]
-        if len(mine) < len(graded) and "unreadable" not in nb.metadata.get("crash_course", {}):
+        if needs_kernel(nb):
             nb, resources = Execute(parent=self.parent).preprocess(nb, resources)
-            mine = [cell for cell in nb.cells if cell.get("id") in {cell.id for cell in mine}]
-        verdicts = self._verdicts(nb, mine, resources["nbgrader"])
-        flags = set(nb.metadata.get("crash_course", {}).get("flags", []))
-        for cell in mine:
-            verdict = verdicts[cell.metadata.nbgrader.grade_id]
-            flags.update(verdict.flags)
-            write_verdict(cell, verdict)
-        note = dict(nb.metadata.get("crash_course", {}))
-        note["flags"] = sorted(flags)
-        nb.metadata["crash_course"] = nbformat.from_dict(note)
+        judge_into(nb, resources["nbgrader"]["student"])
         return nb, resources
 
-    def _verdicts(self, nb: Any, cells: list[Any], where: Any) -> dict[str, Verdict]:
-        """Return a verdict that can be graded for every cell."""
-        note = nb.metadata.get("crash_course", {})
-        most = {cell.metadata.nbgrader.grade_id: float(cell.metadata.nbgrader.points) for cell in cells}
-        if "unreadable" in note:
-            sentence = words("wait.unreadable", why=Text(**note["unreadable"]))
-            return {name: _waits(name, points, sentence) for name, points in most.items()}
-        found: dict[str, Verdict] = {}
-        missing, failure = words("wait.silent"), ""
-        try:
-            from grader.answers.judge import judge_notebook
 
-            for exercise in dict.fromkeys(criteria()[name].exercise for name in most):
-                for verdict in judge_notebook(nb, exercise=exercise, student_id=where["student"]):
-                    found[verdict.criterion] = verdict
-        except Exception as problem:
-            self.log.exception("the judge failed on %s", where["student"])
-            missing = words("wait.failed", reason=type(problem).__name__)
-            failure = f"{FAILED}{type(problem).__name__}: {problem}"
-        result = {}
-        for name, points in most.items():
-            verdict = gradable(found.get(name) or _waits(name, points, missing, failure), points)
-            if name in note.get("missing_checks", []):
-                sentence = words("check.deleted")
-                verdict = Verdict(criterion=name, met=False, points=0.0, max_points=points, message=sentence)
-            elif "problem" in note:
-                verdict = _referred(verdict, Text(**note["problem"]))
-            result[name] = verdict
-        return result
+def needs_kernel(nb: Any) -> bool:
+    """Whether a notebook that can be read has graded cells that are no criterion of ours."""
+    others = [cell for cell in _checks(nb) if cell.metadata.nbgrader.grade_id not in criteria()]
+    return bool(others) and "unreadable" not in nb.metadata.get("crash_course", {})
+
+
+def _checks(nb: Any) -> list[Any]:
+    return [cell for cell in nb.cells if is_grade(cell) and not is_solution(cell)]
+
+
+def judge_into(nb: Any, student: str, worker: Any = None) -> None:
+    """Judge a restored notebook and write the verdicts into it, in place.
+
+    Args:
+        nb: the notebook, the course's cells restored.
+        student: whose it is.
+        worker: where the learner's code runs; the class's own when None.
+    """
+    mine = [cell for cell in _checks(nb) if cell.metadata.nbgrader.grade_id in criteria()]
+    verdicts = _verdicts(nb, mine, student, worker)
+    flags = set(nb.metadata.get("crash_course", {}).get("flags", []))
+    for cell in mine:
+        verdict = verdicts[cell.metadata.nbgrader.grade_id]
+        flags.update(verdict.flags)
+        write_verdict(cell, verdict)
+    note = dict(nb.metadata.get("crash_course", {}))
+    note["flags"] = sorted(flags)
+    if any(flag.startswith(UNSETTLED) for flag in flags):
+        note.pop("fingerprint", None)  # so that grading again judges it again
+    nb.metadata["crash_course"] = nbformat.from_dict(note)
+
+
+def _verdicts(nb: Any, cells: list[Any], student: str, worker: Any) -> dict[str, Verdict]:
+    """Return a verdict that can be graded for every cell."""
+    note = nb.metadata.get("crash_course", {})
+    most = {cell.metadata.nbgrader.grade_id: float(cell.metadata.nbgrader.points) for cell in cells}
+    if "unreadable" in note:
+        sentence = words("wait.unreadable", why=Text(**note["unreadable"]))
+        return {name: _waits(name, points, sentence) for name, points in most.items()}
+    found: dict[str, Verdict] = {}
+    missing, failure = words("wait.silent"), ""
+    try:
+        from grader.answers.judge import judge_notebook
+
+        for exercise in dict.fromkeys(criteria()[name].exercise for name in most):
+            for verdict in judge_notebook(nb, exercise=exercise, student_id=student, worker=worker):
+                found[verdict.criterion] = verdict
+    except Exception as problem:
+        log.exception("the judge failed on %s", student)
+        missing = words("wait.failed", reason=type(problem).__name__)
+        failure = f"{FAILED}{type(problem).__name__}: {problem}"
+    result = {}
+    for name, points in most.items():
+        verdict = gradable(found.get(name) or _waits(name, points, missing, failure), points)
+        if name in note.get("missing_checks", []):
+            sentence = words("check.deleted")
+            verdict = Verdict(criterion=name, met=False, points=0.0, max_points=points, message=sentence)
+        elif "problem" in note:
+            verdict = _referred(verdict, Text(**note["problem"]))
+        result[name] = verdict
+    return result
 
 
 def _waits(name: str, most: float, message: Text, flag: str = "") -> Verdict:
@@ -189,67 +215,3 @@ def verdict_html(verdict: Verdict) -> str:
 def _marked_up(text: str) -> str:
     """Escape a sentence, and show what stands between backquotes as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
-
-
-class SaveGrades(SaveAutoGrades):  # type: ignore[misc]
-    """nbgrader's own step into the gradebook; a verdict that waits goes to its manual queue.
-
-    The suggested marks of the criteria that wait become the automatic comment on their answer cell, where a
-    grader finds them and writes over them.
-    """
-
-    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        """Collect the suggestions, then save cell by cell."""
-        self.suggestions: dict[str, list[str]] = {}
-        for cell in nb.cells:
-            if _waiting(cell):
-                name = cell.metadata.nbgrader.grade_id
-                note = cell.metadata.crash_course
-                self.suggestions.setdefault(criteria()[name].cell, []).append(_suggestion(name, cell, note))
-        nb, resources = super().preprocess(nb, resources)
-        return nb, resources
-
-    def _add_score(self, cell: Any, resources: Any) -> None:
-        super()._add_score(cell, resources)
-        if _waiting(cell):
-            grade = self._find(self.gradebook.find_grade, cell)
-            grade.auto_score = None
-            grade.needs_manual_grade = True
-            self.gradebook.db.commit()
-
-    def _add_comment(self, cell: Any, resources: Any) -> None:
-        super()._add_comment(cell, resources)
-        lines = self.suggestions.get(cell.metadata.nbgrader.grade_id)
-        comment = self._find(self.gradebook.find_comment, cell)
-        if lines and comment.auto_comment is None:
-            comment.auto_comment = "\n\n".join(lines)
-            self.gradebook.db.commit()
-
-    def _find(self, find: Any, cell: Any) -> Any:
-        return find(cell.metadata.nbgrader.grade_id, self.notebook_id, self.assignment_id, self.student_id)
-
-
-def _waiting(cell: Any) -> bool:
-    note = cell.metadata.get("crash_course")
-    return note is not None and is_grade(cell) and not is_solution(cell) and note.get("met", False) is None
-
-
-def _suggestion(name: str, cell: Any, note: Any) -> str:
-    """Return the comment for the person who marks: the mark suggested, the reason, and what each point is for."""
-    parts = [f"{name}: {say(words('status.waits'))}."]
-    if note.get("suggested") is not None:
-        points = float(cell.metadata.nbgrader.points)
-        parts.append(say(words("suggested", points=f"{note['suggested']:g}", most=f"{points:g}")))
-    lines = [" ".join(parts), *say(Text(**note["message"])).split("\n")]
-    if note.get("suggested") is not None:
-        lines += [say(words("scheme.head")), *(say(line) for line in _scheme(name))]
-    return "\n".join(lines)
-
-
-def _scheme(name: str) -> list[Text]:
-    """Return the mark scheme of a criterion that has written parts."""
-    criterion = criteria()[name]
-    most = criterion.points - 1 if criterion.kind == "prediction" else criterion.points
-    lines = [words("scheme.prediction")] if criterion.kind == "prediction" else []
-    share = most / max(1, len(criterion.compare))
-    return lines + [words("scheme.point", points=f"{share:g}", point=point) for point in criterion.compare]

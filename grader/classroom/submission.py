@@ -5,9 +5,10 @@ tags, locks, outputs, the text of check cells) comes from the gradebook, where n
 cells.
 """
 
+import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from nbconvert.exporters import NotebookExporter
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
+from grader.classroom.course_cells import CourseCell, CourseNotebook, course_notebook, fingerprint
 from grader.verdict import Text
 from grader.words import catalogue
 
@@ -46,25 +48,34 @@ def read_notebook(path: Path) -> Any:
     Raises:
         Unreadable: when the file is not a notebook that can be graded.
     """
+    return _rebuilt(read_file(path))
+
+
+def read_file(path: Path) -> bytes:
+    """Return what is in ``path``, or raise :class:`Unreadable`; a link or a pipe is not followed."""
+    if path.is_symlink() or not path.is_file():
+        raise Unreadable("link")
+    size = path.stat().st_size
+    if size > LARGEST:
+        raise Unreadable("large", size=f"{size:,}", limit=f"{LARGEST:,}")
+    return path.read_bytes()
+
+
+def _rebuilt(data: bytes) -> Any:
     notebook = nbformat.v4.new_notebook()
     used: set[str] = set()
-    for number, raw in enumerate(_raw_cells(_load(path)), start=1):
+    for number, raw in enumerate(_raw_cells(_load(data)), start=1):
         notebook.cells.append(_clean_cell(raw, number, used))
     if not notebook.cells:
         raise Unreadable("none")
     return notebook
 
 
-def _load(path: Path) -> dict[str, Any]:
-    if path.is_symlink() or not path.is_file():
-        raise Unreadable("link")
-    size = path.stat().st_size
-    if size == 0:
+def _load(content: bytes) -> dict[str, Any]:
+    if not content:
         raise Unreadable("empty")
-    if size > LARGEST:
-        raise Unreadable("large", size=f"{size:,}", limit=f"{LARGEST:,}")
     try:
-        data = json.loads(path.read_bytes().decode("utf-8-sig"))
+        data = json.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError as problem:
         raise Unreadable("bytes", place=problem.start + 1) from None
     except json.JSONDecodeError as problem:
@@ -123,36 +134,6 @@ def _names(number: int) -> Iterator[str]:
         yield f"cell-{number:02d}-{again}"
 
 
-@dataclass(frozen=True)
-class CourseCell:
-    """One cell of the course's own that the gradebook keeps."""
-
-    name: str
-    kind: str
-    source: str
-    locked: bool
-    solution: bool
-    points: float | None
-    checksum: str | None
-
-    def marks(self) -> Any:
-        """Return nbgrader's metadata of the cell, as the release had it."""
-        marks: dict[str, Any] = {
-            "schema_version": 3,
-            "grade_id": self.name,
-            "grade": self.points is not None,
-            "solution": self.solution,
-            "locked": self.locked,
-            "task": False,
-            "cell_type": self.kind,
-        }
-        if self.points is not None:
-            marks["points"] = self.points
-        if self.checksum is not None:
-            marks["checksum"] = self.checksum
-        return nbformat.from_dict(marks)
-
-
 @dataclass
 class Restored:
     """A submission with the course's cells in place, and what had to be done for it."""
@@ -172,7 +153,7 @@ class Restored:
         return None
 
 
-def restore(notebook: Any, course: list[CourseCell]) -> Restored:
+def restore(notebook: Any, course: Sequence[CourseCell]) -> Restored:
     """Put the course's cells back into ``notebook``, in place, and say what was missing or repeated."""
     by_name = {cell.name: cell for cell in course}
     result = Restored(notebook)
@@ -274,6 +255,60 @@ def _insert(notebook: Any, mine: CourseCell, after: str | None) -> None:
     notebook.cells.insert(where, cell)
 
 
+def take(path: Path) -> bytes | Text:
+    """Return the bytes of the file handed in, or why there are none to be had."""
+    try:
+        return read_file(path)
+    except Exception as caught:
+        return _reason(caught)
+
+
+def opened(content: bytes | Text) -> Any:
+    """Return the notebook in what was handed in; when it is none, an empty one that says why in its metadata."""
+    try:
+        if isinstance(content, Text):
+            notebook, why = nbformat.v4.new_notebook(), content
+        else:
+            notebook, why = _rebuilt(content), None
+    except Exception as caught:  # whatever is in the file, the other submissions go on
+        notebook, why = nbformat.v4.new_notebook(), _reason(caught)
+    note: dict[str, Any] = {"submission": digest(content)}
+    if why is not None:
+        note["unreadable"] = {"en": why.en, "zh": why.zh}
+    notebook.metadata["crash_course"] = nbformat.from_dict(note)
+    return notebook
+
+
+def digest(content: bytes | Text) -> str:
+    """Return a digest of what was handed in."""
+    return hashlib.sha256(content.en.encode() if isinstance(content, Text) else content).hexdigest()
+
+
+def _reason(caught: Exception) -> Text:
+    return caught.text if isinstance(caught, Unreadable) else words("unreadable.other", kind=type(caught).__name__)
+
+
+def put_back(nb: Any, course: CourseNotebook, student: str) -> list[str]:
+    """Put the course's cells into an opened submission, in place, and note in its metadata what a person should know.
+
+    Returns:
+        the flags for the instructor.
+    """
+    note = dict(nb.metadata["crash_course"])
+    restored = restore(nb, course.cells)
+    note["fingerprint"] = fingerprint(course, student, note.pop("submission"))
+    if "unreadable" in note:
+        note["flags"] = ["unreadable"]
+    else:
+        problem = restored.problem()
+        if problem is not None:
+            note["problem"] = {"en": problem.en, "zh": problem.zh}
+        note["missing_checks"] = restored.missing_checks
+        note["flags"] = sorted(set(restored.flags))
+    nb.metadata["crash_course"] = nbformat.from_dict(note)
+    return list(note["flags"])
+
+
 class SubmissionReader(NotebookExporter):  # type: ignore[misc]
     """nbgrader's way into a submission: a file that is no notebook becomes an empty one that says so."""
 
@@ -282,15 +317,7 @@ class SubmissionReader(NotebookExporter):  # type: ignore[misc]
         if not getattr(self.parent, "_sanitizing", True):
             notebook, resources = super().from_filename(filename, resources=resources, **kw)
             return notebook, resources
-        try:
-            notebook = read_notebook(Path(filename))
-        except Exception as caught:  # whatever is in the file, the other submissions go on
-            problem = caught if isinstance(caught, Unreadable) else Unreadable("other", kind=type(caught).__name__)
-            notebook = nbformat.v4.new_notebook()
-            notebook.metadata["crash_course"] = nbformat.from_dict(
-                {"unreadable": {"en": problem.text.en, "zh": problem.text.zh}}
-            )
-        notebook, resources = self.from_notebook_node(notebook, resources=resources, **kw)
+        notebook, resources = self.from_notebook_node(opened(take(Path(filename))), resources=resources, **kw)
         return notebook, resources
 
 
@@ -298,39 +325,10 @@ class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
     """The first preprocessor of a submission: the course's own cells come from the gradebook."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        """Restore the notebook and note in its metadata what a person should know."""
+        """Restore the notebook."""
         where = resources["nbgrader"]
         with Gradebook(where["db_url"]) as gradebook:
-            course = course_cells(gradebook.find_notebook(where["notebook"], where["assignment"]))
-        note = dict(nb.metadata.get("crash_course", {}))
-        restored = restore(nb, course)
-        if "unreadable" in note:
-            note["flags"] = ["unreadable"]
-        else:
-            problem = restored.problem()
-            if problem is not None:
-                note["problem"] = {"en": problem.en, "zh": problem.zh}
-            note["missing_checks"] = restored.missing_checks
-            note["flags"] = sorted(set(restored.flags))
-            for flag in note["flags"]:
-                self.log.warning("%s: %s", where["student"], flag)
-        nb.metadata["crash_course"] = nbformat.from_dict(note)
+            course = course_notebook(gradebook.find_notebook(where["notebook"], where["assignment"]))
+        for flag in put_back(nb, course, where["student"]):
+            self.log.warning("%s: %s", where["student"], flag)
         return nb, resources
-
-
-def course_cells(notebook: Any) -> list[CourseCell]:
-    """Return the cells that the gradebook keeps of ``notebook``, in their order."""
-    points = {cell.name: float(cell.max_score) for cell in notebook.grade_cells}
-    answers = {cell.name for cell in notebook.solution_cells}
-    return [
-        CourseCell(
-            name=cell.name,
-            kind=cell.cell_type,
-            source=cell.source,
-            locked=bool(cell.locked),
-            solution=cell.name in answers,
-            points=points.get(cell.name),
-            checksum=cell.checksum,
-        )
-        for cell in notebook.source_cells
-    ]

@@ -20,7 +20,9 @@ class SayingJudge:
         self.special: dict[str, Verdict] = {}
         self.failure: Exception | None = None
 
-    def __call__(self, notebook: Any, exercise: str | None = None, student_id: str = "") -> list[Verdict]:
+    def __call__(
+        self, notebook: Any, exercise: str | None = None, student_id: str = "", *, worker: Any = None
+    ) -> list[Verdict]:
         self.seen.append(notebook)
         if self.failure is not None:
             raise self.failure

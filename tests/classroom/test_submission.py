@@ -7,7 +7,8 @@ from typing import Any
 import nbformat
 import pytest
 
-from grader.classroom.submission import CourseCell, Unreadable, read_notebook, restore
+from grader.classroom.course_cells import CourseCell
+from grader.classroom.submission import Unreadable, read_notebook, restore
 from grader.words import catalogue
 
 CODE = {
