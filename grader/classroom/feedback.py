@@ -7,10 +7,12 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 from nbconvert.exporters import Exporter
-from nbgrader.preprocessors import GetGrades
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution
 from traitlets import default
 
+from grader.classroom.sheet import sheet_of
 from grader.criteria import criteria
 from grader.verdict import Text
 from grader.words import catalogue, language, say
@@ -18,23 +20,19 @@ from grader.words import catalogue, language, say
 words = catalogue("classroom/words.toml")
 
 
-class FeedbackGrades(GetGrades):  # type: ignore[misc]
-    """nbgrader's grades for the page, and which of them still wait for a person."""
+class FeedbackGrades(NbGraderPreprocessor):  # type: ignore[misc]
+    """The marks for the page, from the gradebook."""
 
-    def _get_comment(self, cell: Any, resources: Any) -> None:
-        # Only what a person wrote: the automatic comment holds the judge's suggestions to that person.
-        comment = self.gradebook.find_comment(
-            cell.metadata.nbgrader.grade_id, self.notebook_id, self.assignment_id, self.student_id
-        )
-        cell.metadata.nbgrader["comment"] = comment.manual_comment
-
-    def _get_score(self, cell: Any, resources: Any) -> None:
-        super()._get_score(cell, resources)
-        grade = self.gradebook.find_grade(
-            cell.metadata.nbgrader.grade_id, self.notebook_id, self.assignment_id, self.student_id
-        )
-        cell.metadata.nbgrader["waits"] = bool(grade.needs_manual_grade)
-        cell.metadata.nbgrader["by_person"] = grade.manual_score is not None
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Write them into the cells, and the totals into the resources."""
+        where = resources["nbgrader"]
+        with Gradebook(where["db_url"]) as gradebook:
+            sheet = sheet_of(
+                gradebook.find_submission_notebook(where["notebook"], where["assignment"], where["student"])
+            )
+        sheet.into(nb)
+        where.update(sheet.about())
+        return nb, resources
 
 
 class FeedbackPage(Exporter):  # type: ignore[misc]
