@@ -1,10 +1,12 @@
 """The feedback page: each criterion with its verdict, then the learner's code. No script, nothing fetched."""
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jinja2
+import nbformat
 from markupsafe import Markup
 from nbconvert.exporters import Exporter
 from nbgrader.api import Gradebook
@@ -12,7 +14,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution
 from traitlets import default
 
-from grader.classroom.sheet import sheet_of
+from grader.classroom.sheet import made_from, sheet_of
 from grader.criteria import criteria
 from grader.verdict import Text
 from grader.words import catalogue, language, say
@@ -30,6 +32,7 @@ class FeedbackGrades(NbGraderPreprocessor):  # type: ignore[misc]
             sheet = sheet_of(
                 gradebook.find_submission_notebook(where["notebook"], where["assignment"], where["student"])
             )
+        where["made_from"] = made_from(nbformat.v4.writes(nb) + "\n", sheet)
         sheet.into(nb)
         where.update(sheet.about())
         return nb, resources
@@ -55,14 +58,8 @@ def page(nb: Any, about: Any) -> str:
     graded = [cell for cell in nb.cells if is_grade(cell)]
     why = nb.metadata.get("crash_course", {}).get("unreadable")
     waiting = sum(float(cell.metadata.nbgrader.points) for cell in graded if cell.metadata.nbgrader.get("waits"))
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals["say"] = lambda key, **values: say(words(key, **values))
-    return environment.get_template("feedback.html.j2").render(
+    return _template().render(
+        made_from=about.get("made_from", ""),
         language={"en": "en", "zh": "zh-Hans"}[language()],
         notebook=about["notebook"],
         student=about["student"],
@@ -75,6 +72,18 @@ def page(nb: Any, about: Any) -> str:
         code=sorted((_code(cell) for cell in nb.cells if _learners_code(cell)), key=lambda code: not code["answer"]),
         style=_code_style(),
     )
+
+
+@cache
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["say"] = lambda key, **values: say(words(key, **values))
+    return environment.get_template("feedback.html.j2")
 
 
 def _criterion(cell: Any) -> dict[str, Any]:
@@ -127,6 +136,7 @@ def _code(cell: Any) -> dict[str, Any]:
     }
 
 
+@cache
 def _code_style() -> Markup:
     from pygments.formatters import HtmlFormatter
 

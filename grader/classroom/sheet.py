@@ -1,9 +1,13 @@
 """What the gradebook says of one submitted notebook, as plain data: its feedback page is made from nothing else."""
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
 from nbgrader.utils import is_grade, is_solution, is_task
+
+from grader.classroom.course_cells import kit
+from grader.words import language
 
 
 @dataclass(frozen=True)
@@ -61,3 +65,9 @@ def sheet_of(notebook: Any) -> Sheet:
     }
     comments = {comment.name: comment.manual_comment for comment in notebook.comments}
     return Sheet(marks, comments, float(notebook.late_submission_penalty or 0))
+
+
+def made_from(autograded: str, sheet: Sheet) -> str:
+    """Return a digest of all that a feedback page is made from; the page carries it, so it shows when it is old."""
+    parts = [kit(), language(), repr(sheet), autograded]
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
