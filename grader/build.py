@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.classroom.course import Course
+from grader.translations import FOLDER, OutOfStep, lay_over, translations
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 STARTS = "grader/levels/starts.json"
@@ -115,7 +116,28 @@ def made_files(root: Path) -> dict[str, bytes]:
     release = release_files(root, notebooks)
     made.update(release)
     made[STARTS] = starts_text(release).encode("utf-8")
+    for source, (language, english) in translations(root).items():
+        notebook = source.with_suffix(".ipynb")
+        try:
+            data = lay_over(made.get(english, b"").decode("utf-8"), source, language).encode("utf-8")
+        except OutOfStep:  # a translator's work, which does not stop the rest: the edition stays as it was
+            if not notebook.is_file():
+                continue
+            data = notebook.read_bytes()
+        made[notebook.relative_to(root).as_posix()] = data
     return made
+
+
+def untranslated(root: Path) -> list[Difference]:
+    """Return the translations that do not fit the English notebooks of the checkout, and what is the matter."""
+    found = []
+    for source, (language, english) in translations(root).items():
+        path = root / english
+        try:
+            lay_over(path.read_text(encoding="utf-8") if path.is_file() else "", source, language)
+        except OutOfStep as problem:
+            found.append(Difference(source.relative_to(root).as_posix(), f"is out of step: {problem}"))
+    return found
 
 
 def starts_text(release: dict[str, bytes]) -> str:
@@ -140,7 +162,8 @@ def differences(root: Path, made: dict[str, bytes] | None = None) -> list[Differ
             found.append(Difference(path, "is missing"))
         elif file.read_bytes() != data:
             found.append(Difference(path, "is not what its source makes"))
-    for file in sorted((root / "exercises").rglob("*")):
+    strays = [*sorted((root / "exercises").rglob("*")), *sorted((root / FOLDER).rglob("*.ipynb"))]
+    for file in strays:
         path = file.relative_to(root).as_posix()
         if file.is_file() and ".ipynb_checkpoints" not in path and path not in made:
             found.append(Difference(path, "is not part of the release"))

@@ -55,6 +55,16 @@ def build(
 
 
 @main.command()
+def translate(
+    source: Annotated[Path, typer.Argument(help="translations/zh/lessons/….md, there already or new.")],
+) -> None:
+    """Mark the cells of a translation that are missing, or whose English text has changed."""
+    from grader.classroom import commands
+
+    raise typer.Exit(commands.translate(source))
+
+
+@main.command()
 def rubric(
     file: Annotated[Path, typer.Argument(help="Written answers, one JSON object a line.")],
     json: Annotated[bool, typer.Option("--json", help="Print the verdicts, one JSON object a line.")] = False,

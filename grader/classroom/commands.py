@@ -10,6 +10,7 @@ from rich.table import Table
 
 from grader import build as building
 from grader.classroom.demo import Demo, Graded, Mark, run_demo
+from grader.translations import FOLDER, NAMES, skeleton
 from grader.verdict import Text
 from grader.words import catalogue, say
 
@@ -118,6 +119,33 @@ def _cell(mark: Mark) -> str:
     return WAIT if mark.waits else f"{mark.points:g}/{mark.max_points:g}"
 
 
+def translate(source: Path) -> int:
+    """Give a translation every cell it lacks, and mark those whose English text is new or has changed.
+
+    Args:
+        source: the translation, ``translations/zh/lessons/….md``; it is made when it is not there.
+
+    Returns the exit code: 1 while there is something to translate.
+    """
+    errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    root = building.find_checkout()
+    if root is None:
+        errors.print(_say("build.checkout"), markup=False)
+        return 2
+    path = source.resolve()
+    english = path.relative_to(root).parts if path.is_relative_to(root) else ()
+    notebook = root.joinpath(*english[2:]).with_suffix(".ipynb")
+    if english[:1] != (FOLDER,) or english[1:2] not in [(name,) for name in NAMES] or not notebook.is_file():
+        errors.print(_say("translate.source", path=source), markup=False)
+        return 2
+    text, todo = skeleton(notebook.read_text(encoding="utf-8"), path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    key = "translate.todo" if todo else "translate.done"
+    print(_say(key, path=source, count=len(todo), cells=", ".join(todo)))
+    return 1 if todo else 0
+
+
 def build(check: bool) -> int:
     """Bring the generated files into step, or with ``check`` only name those that are not.
 
@@ -136,6 +164,9 @@ def build(check: bool) -> int:
             changed = []
         else:
             found, changed = [], building.build(root)
+        for stale in building.untranslated(root):
+            errors.print(_say("build.stale", path=stale.path, reason=stale.reason), markup=False)
+            found.append(stale)
     except Exception as problem:
         errors.print(_say("build.failed", reason=problem), markup=False)
         return 2
