@@ -13,9 +13,10 @@ from typing import IO
 
 import msgspec
 
-from grader.answers import start, wire
+from grader.answers import frames, sandbox, start, wire
 from grader.answers.cells import Cell
 from grader.answers.patience import WALL
+from grader.answers.sandbox import Isolation
 from grader.levels.trial import Failure, Outcome, Runner, Trial
 
 BUSY = "busy"
@@ -23,10 +24,19 @@ BUSY = "busy"
 
 
 class Worker:
-    """A zygote, started at the first run and kept warm; one run at a time."""
+    """A zygote, started at the first run and kept warm; one run at a time.
 
-    def __init__(self, limits: wire.Limits | None = None) -> None:
-        self.limits = limits or wire.Limits()
+    Args:
+        limits: what one run may use.
+        isolation: ``plain`` for a learner's own code, ``auto`` or ``required`` for a class (see ``sandbox``).
+
+    Raises:
+        grader.answers.sandbox.NoSandbox: ``required``, and bubblewrap can't be used.
+    """
+
+    def __init__(self, limits: frames.Limits | None = None, *, isolation: Isolation = "plain") -> None:
+        self.limits = limits or frames.Limits()
+        self._enclosure = None if isolation == "plain" else sandbox.enclosure(isolation)
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
         self._owner = os.getpid()
@@ -72,10 +82,15 @@ class Worker:
             self._process, self._owner = None, os.getpid()
         if self._process is None or self._process.poll() is not None:
             self._stop()
-            self._process = start.take() or start.launch()
+            self._process = self._launched()
         return self._process
 
-    def _ask(self, job: wire.Job) -> wire.Reply:
+    def _launched(self) -> subprocess.Popen[bytes]:
+        if self._enclosure is None:
+            return start.take() or start.launch()
+        return start.launch(self._enclosure)
+
+    def _ask(self, job: wire.Job) -> frames.Reply:
         process = self._started()
         assert process.stdin is not None and process.stdout is not None
         longest = WALL * (job.trial.seconds + self.limits.grace)
@@ -83,13 +98,14 @@ class Worker:
         watchdog.daemon = True
         watchdog.start()
         try:
-            payload = wire.encode(job)
-            process.stdin.write(wire.FRAME.pack(len(payload)) + payload)
+            heavy = frames.heavy_in(source for _, source in job.cells)
+            order = frames.Order(job.trial.seconds, self.limits, heavy)
+            process.stdin.write(frames.framed(frames.encode(order)) + frames.framed(wire.encode(job)))
             process.stdin.flush()
-            (size,) = wire.FRAME.unpack(_exactly(process.stdout, wire.FRAME.size))
+            (size,) = frames.FRAME.unpack(_exactly(process.stdout, frames.FRAME.size))
             if size > self.limits.result + 2 * self.limits.output + 4096:
                 raise ValueError("reply too large")
-            return wire.decode_reply(_exactly(process.stdout, size))
+            return frames.decode_reply(_exactly(process.stdout, size))
         finally:
             watchdog.cancel()
 
@@ -115,7 +131,7 @@ def _exactly(pipe: IO[bytes], size: int) -> bytes:
     return data
 
 
-def read(reply: wire.Reply) -> Outcome:
+def read(reply: frames.Reply) -> Outcome:
     """Return what a reply amounts to."""
     output = reply.output.decode("utf-8", "replace")
     if reply.ended != "result":

@@ -6,22 +6,45 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-_BOOT = "import sys; sys.path.extend({paths!r}); from grader.answers.worker import zygote; zygote()"
-_SETTINGS = {"LANG": "C.UTF-8", "MPLBACKEND": "Agg", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+if TYPE_CHECKING:
+    from grader.answers.sandbox import Enclosure
+
+_BOOT = """import sys
+sys.path += {paths!r}
+sys.path.insert(0, {package!r})  # the judge's own grader, whatever another one is installed
+from grader.answers.{module} import be_zygote
+del sys.path[0]
+be_zygote({how})"""
+SETTINGS = {"LANG": "C.UTF-8", "MPLBACKEND": "Agg", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 _early: list[subprocess.Popen[bytes]] = []
 
 
-def launch() -> subprocess.Popen[bytes]:
-    """Start a zygote; it serves jobs from its standard input once it has imported what learners import."""
+def launch(enclosure: Enclosure | None = None, module: str = "worker") -> subprocess.Popen[bytes]:
+    """Start a zygote; it serves jobs from its standard input once it has imported what learners import.
+
+    Args:
+        enclosure: how it is isolated; not at all when None.
+        module: which kind of zygote.
+    """
+    if enclosure is None:
+        return _popen(_command(module), ())
+    how = f"user={enclosure.user}, isolated={enclosure.isolated}, sandboxed={enclosure.sandboxed}"
+    with enclosure.command(_command(module, how)) as (command, passed):
+        return _popen(command, passed)
+
+
+def _popen(command: list[str], passed: tuple[int, ...]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        _command(),
+        command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd=os.path.abspath(os.sep),
         env=_environment(),
         start_new_session=True,
+        pass_fds=passed,
     )
 
 
@@ -36,13 +59,14 @@ def take() -> subprocess.Popen[bytes] | None:
     return _early.pop() if _early else None
 
 
-def _command() -> list[str]:
+def _command(module: str, how: str = "") -> list[str]:
     package = str(Path(__file__).resolve().parents[2])
     here = os.getcwd()
     kept = [path for path in sys.path if path and os.path.abspath(path) != here and "packages" in path]
-    return [sys.executable, "-I", "-X", "utf8", "-c", _BOOT.format(paths=[*kept, package])]
+    boot = _BOOT.format(paths=[*kept, package], package=package, module=module, how=how)
+    return [sys.executable, "-I", "-X", "utf8", "-c", boot]
 
 
 def _environment() -> dict[str, str]:
     kept = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-    return {**{name: os.environ[name] for name in kept if name in os.environ}, **_SETTINGS}
+    return {**{name: os.environ[name] for name in kept if name in os.environ}, **SETTINGS}

@@ -1,29 +1,17 @@
-"""The wire between judge and worker: msgpack in frames, decoded by type, so that nothing odd gets through."""
+"""The wire between judge and worker: jobs and outcomes, decoded by type, so that nothing odd gets through."""
 
 from __future__ import annotations
 
 import dataclasses
-import struct
 import typing
-from typing import Any, Literal, Union
+from typing import Any, Union
 
 import msgspec
 
+from grader.answers.frames import Limits
 from grader.crash import Image, Recording
-from grader.crash.operations import Escape, Operation, Where
-from grader.levels.trial import Failure, Outcome, Trial
-
-FRAME = struct.Struct(">Q")
-
-
-class Limits(msgspec.Struct, frozen=True):
-    """What one run may use; its time is the trial's own."""
-
-    memory: int = 1536 * 1024 * 1024
-    output: int = 64 * 1024
-    result: int = 48 * 1024 * 1024
-    grace: float = 0.7
-    """Seconds that a child has to end itself once it is over its limit, before it is killed."""
+from grader.crash.operations import Escape, Observation, Operation, Where
+from grader.levels.trial import Failure, Outcome, Past, Trial
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -32,17 +20,6 @@ class Job(msgspec.Struct, frozen=True):
     cells: list[tuple[str, str]]
     trial: Trial
     limits: Limits = Limits()
-
-
-class Reply(msgspec.Struct, frozen=True):
-    """What the zygote says of a child: how it ended, and the bytes it sent, unread."""
-
-    ended: Literal["result", "time", "died", "large", "broken"]
-    payload: bytes = b""
-    output: bytes = b""
-    detail: str = ""
-    starved: bool = False
-    """It was ended on a machine too busy to let it run."""
 
 
 # A recording's operations are a union of dataclasses, which msgspec decodes only as tagged structs: each gets a
@@ -85,13 +62,13 @@ _Result = msgspec.defstruct(
         ("failure", Failure | None),
         ("cells", list[Failure]),
         ("observations", list[tuple[tuple[str, str], Any]]),
+        ("earlier", list[tuple[_Log, list[tuple[tuple[str, str], Any]]]]),  # type: ignore[valid-type]
     ],
     frozen=True,
 )
 _decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(_Result)
 _encoder = msgspec.msgpack.Encoder()
 _jobs = msgspec.msgpack.Decoder(Job)
-_replies = msgspec.msgpack.Decoder(Reply)
 
 
 def _to_mirror(value: Any, mirror: type[msgspec.Struct], names: tuple[str, ...]) -> msgspec.Struct:
@@ -112,33 +89,48 @@ def _from_mirror(value: Any, kind: type[Any], names: tuple[str, ...]) -> Any:
     )
 
 
-def encode(message: Job | Reply) -> bytes:
-    """Return a job or a reply as bytes."""
-    return _encoder.encode(message)
+def encode(job: Job) -> bytes:
+    """Return a job as bytes."""
+    return _encoder.encode(job)
 
 
 def encode_outcome(outcome: Outcome) -> bytes:
     """Return what a child has to say as bytes."""
-    log = outcome.recording
-    recording = log and _Log(
+    return _encoder.encode(
+        _Result(
+            outcome.recording and _to_log(outcome.recording),
+            outcome.data,
+            outcome.failure,
+            list(outcome.cells),
+            list(outcome.observations),
+            [(_to_log(past.recording), list(past.observations)) for past in outcome.earlier],
+        )
+    )
+
+
+def _to_log(log: Recording) -> Any:
+    return _Log(
         log.initial,
         [_to_mirror(op, _MIRRORS[type(op)], _FIELDS[type(op)]) for op in log.operations],
         [_to_mirror(escape, _ESCAPE, _FIELDS[Escape]) for escape in log.escapes],
         log.root,
     )
-    return _encoder.encode(
-        _Result(recording, outcome.data, outcome.failure, list(outcome.cells), list(outcome.observations))
+
+
+def _from_log(log: Any) -> Recording:
+    return Recording(
+        initial=log.initial,
+        operations=tuple(
+            _from_mirror(op, _ORIGINALS[type(op)], _FIELDS[_ORIGINALS[type(op)]]) for op in log.operations
+        ),
+        escapes=tuple(_from_mirror(escape, Escape, _FIELDS[Escape]) for escape in log.escapes),
+        root=log.root,
     )
 
 
 def decode_job(data: bytes) -> Job:
     """Return the job in ``data``."""
     return _jobs.decode(data)
-
-
-def decode_reply(data: bytes) -> Reply:
-    """Return the zygote's reply in ``data``."""
-    return _replies.decode(data)
 
 
 def decode_outcome(data: bytes, output: str = "") -> Outcome:
@@ -150,19 +142,14 @@ def decode_outcome(data: bytes, output: str = "") -> Outcome:
         msgspec.MsgspecError, ValueError: it is not what a child sends.
     """
     result = _decoder.decode(data)
-    recording = None
-    if result.recording is not None:
-        log = result.recording
-        recording = Recording(
-            initial=log.initial,
-            operations=tuple(
-                _from_mirror(op, _ORIGINALS[type(op)], _FIELDS[_ORIGINALS[type(op)]]) for op in log.operations
-            ),
-            escapes=tuple(_from_mirror(escape, Escape, _FIELDS[Escape]) for escape in log.escapes),
-            root=log.root,
-        )
-    seen = tuple((query, _hashable(answer)) for query, answer in result.observations)
-    return Outcome(recording, result.data, result.failure, tuple(result.cells), output, seen)
+    recording = None if result.recording is None else _from_log(result.recording)
+    earlier = tuple(Past(_from_log(log), _seen(seen)) for log, seen in result.earlier)
+    failure, cells = result.failure, tuple(result.cells)
+    return Outcome(recording, result.data, failure, cells, output, _seen(result.observations), earlier)
+
+
+def _seen(observations: list[tuple[tuple[str, str], Any]]) -> tuple[Observation, ...]:
+    return tuple((query, _hashable(answer)) for query, answer in observations)  # type: ignore[misc]
 
 
 def _hashable(value: Any) -> Any:

@@ -6,7 +6,8 @@ import types
 from dataclasses import dataclass, fields
 from typing import Any
 
-from grader.levels.trial import Stage, plain
+from grader.levels.failures import Stage
+from grader.levels.values import plain
 
 PARTS = ("consequence", "prediction", "why")
 

@@ -23,7 +23,8 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
-from grader.levels.trial import Failure, Stage, plain, type_name
+from grader.levels.failures import Failure, Stage
+from grader.levels.values import plain, type_name
 
 SPARE_CALLS = 3
 """Calls of the model after its last answer before a loop counts as one that does not end."""

@@ -24,7 +24,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from grader.levels.trial import Failure, Stage, plain
+from grader.levels.failures import Failure, Stage
+from grader.levels.values import plain
 
 BEGIN = datetime(2026, 7, 1, 9, 0)
 MOST_EVENTS = 400

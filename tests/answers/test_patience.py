@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.answers import wire
+from grader.answers import frames, wire
 from grader.answers.cells import Cell
 from grader.answers.judge import judge_cells
 from grader.answers.patience import Clock, Spent
@@ -95,9 +95,9 @@ class Busy(Worker):
         super().__init__()
         self.times = times
 
-    def _ask(self, job: wire.Job) -> wire.Reply:
+    def _ask(self, job: wire.Job) -> frames.Reply:
         self.times -= 1
-        return wire.Reply("time", starved=True) if self.times >= 0 else super()._ask(job)
+        return frames.Reply("time", starved=True) if self.times >= 0 else super()._ask(job)
 
 
 def test_a_starved_run_is_made_again() -> None:
@@ -116,5 +116,5 @@ def test_a_run_can_not_say_of_itself_that_it_was_not_run() -> None:
     from grader.answers.runner import read
 
     payload = wire.encode_outcome(Outcome(None, failure=Failure("broken", "busy")))
-    failure = read(wire.Reply("result", payload)).failure
+    failure = read(frames.Reply("result", payload)).failure
     assert failure is not None and failure.kind == "damaged"

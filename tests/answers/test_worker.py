@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from grader.answers import wire
+from grader.answers import frames, wire
 from grader.answers.cells import Cell
 from grader.answers.judge import judge_cells
 from grader.answers.runner import Worker, read
@@ -114,7 +114,7 @@ def test_output_is_cut_to_its_end(worker: Worker) -> None:
 
 
 def test_a_log_too_large_is_refused() -> None:
-    small = Worker(wire.Limits(result=100_000))
+    small = Worker(frames.Limits(result=100_000))
     outcome = run(small, GOOD + "open('big', 'w').write('x' * 1_000_000)")
     small.close()
     assert outcome.failure is not None and outcome.failure.kind == "damaged"
@@ -122,7 +122,7 @@ def test_a_log_too_large_is_refused() -> None:
 
 @pytest.mark.parametrize(
     "sent",
-    [b"", b"x" * 4096, b"\x00" * 4096, wire.FRAME.pack(2**60), wire.FRAME.pack(3) + b"\x93\x01\x02"],
+    [b"", b"x" * 4096, b"\x00" * 4096, frames.FRAME.pack(2**60), frames.FRAME.pack(3) + b"\x93\x01\x02"],
 )
 def test_whatever_is_written_to_the_pipes_harms_nobody(worker: Worker, sent: bytes) -> None:
     code = f"import posix\nfor fd in range(3, 40):\n    try: posix.write(fd, {sent!r})\n    except OSError: pass\n"
@@ -187,10 +187,10 @@ def test_a_damaged_payload_is_a_failure_and_no_exception() -> None:
     good = wire.encode_outcome(Outcome(None, data={"a": [1, None, "é"]}))
     assert wire.decode_outcome(good).data == {"a": [1, None, "é"]}
     for cut in range(len(good)):
-        outcome = read(wire.Reply("result", good[:cut]))
+        outcome = read(frames.Reply("result", good[:cut]))
         assert outcome.failure is not None and outcome.failure.kind == "damaged"
     for other in (b"\xc0", msgspec.msgpack.encode({"recording": 3, "data": 1, "failure": None, "cells": []})):
-        failure = read(wire.Reply("result", other)).failure
+        failure = read(frames.Reply("result", other)).failure
         assert failure is not None and failure.kind == "damaged"
 
 
