@@ -185,10 +185,11 @@ def _bubblewrap() -> Enclosure:
         who = ["--unshare-user", "--uid", str(user), "--gid", str(user), "--cap-drop", "ALL"]
     prefix = [
         "bwrap", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try", *who,
-        "--hostname", "sandbox", "--new-session", "--as-pid-1", *_in_sight(), "--ro-bind-data", "{0}", "/etc/passwd",
+        "--hostname", "sandbox", "--new-session", "--as-pid-1",
         "--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev",
         "--perms", "1777", "--size", str(SCRATCH_SIZE), "--tmpfs", "/dev/shm",
         "--perms", "1777", "--size", str(SCRATCH_SIZE), "--tmpfs", "/tmp",
+        *_in_sight(), "--perms", "0644", "--ro-bind-data", "{0}", "/etc/passwd",
         "--perms", "0755", "--dir", HOME, "--remount-ro", "/", "--chdir", "/tmp", "--clearenv",
     ]  # fmt: skip
     for name, value in settings().items():
@@ -228,7 +229,15 @@ def _in_sight() -> list[str]:
         path = os.path.normpath(path)
         if os.path.exists(path) and not any(path == f or path.startswith(f + "/") for f in _shown(shown)):
             shown += ["--ro-bind", path, path]
-    return shown + _own(_shown(shown))
+    shown += _own(_shown(shown))
+    return _folders_above([*_shown(shown), "/etc/passwd"]) + shown
+
+
+def _folders_above(paths: list[str]) -> list[str]:
+    """Return the options that make the folders in which others are shown, so that any user may pass through them."""
+    above = {str(folder) for path in paths for folder in Path(path).parents} - {"/", "/tmp"}
+    inside = [path for path in sorted(above) if not any(path == one or path.startswith(one + "/") for one in paths)]
+    return [part for path in inside for part in ("--perms", "0755", "--dir", path)]
 
 
 def _shown(options: list[str]) -> list[str]:
