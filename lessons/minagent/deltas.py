@@ -17,6 +17,7 @@ from typing import Any
 from .agent import Agent, Save
 from .errors import DamagedCheckpoint, NoCheckpoint, NotSerialisable, StaleWriter
 from .files import sync_file, write_atomically
+from .locks import locked
 from .model import Model
 from .recovery import checkpoint, resume_document
 from .savefile import (
@@ -181,7 +182,22 @@ class DeltaLog:
         return json.loads(json.dumps(self._reading.document))  # type: ignore[no-any-return]
 
     def save(self, document: Document) -> None:
-        """Append what is new in this document, or compact when that is due; return when it is on the disk."""
+        """Append what is new in this document, or compact when that is due; return when it is on the disk.
+
+        Raises StaleWriter when another process has saved since; nobody can get in between the look and the write.
+        """
+        with locked(self.path.parent):
+            self._save(document)
+
+    def compact(self, document: Document) -> None:
+        """Replace the log by one snapshot, atomically; keep the log before it as the previous copy.
+
+        Raises StaleWriter as `save` does.
+        """
+        with locked(self.path.parent):
+            self._compact(document)
+
+    def _save(self, document: Document) -> None:
         if self._reading is None and not self._begin(document):
             return
         assert self._reading is not None
@@ -193,14 +209,13 @@ class DeltaLog:
         line = encode_delta(delta, self._reading.head)
         deltas = (self._ending[0] if self._ending else 0) - self._snapshot + len(line)
         if not self._sound or old.keys() - document.keys() or deltas > max(self._snapshot, self.floor):
-            return self.compact(document)
+            return self._compact(document)
         self._append(line)
         written = json.loads(line)  # our own copy: what the caller changes later does not change it
         merge(old, written)
         self._reading = replace(self._reading, head=written["checksum"], deltas=self._reading.deltas + 1)
 
-    def compact(self, document: Document) -> None:
-        """Replace the log by one snapshot, atomically; keep the log before it as the previous copy."""
+    def _compact(self, document: Document) -> None:
         self.refuse_if_stale()
         data = encode(document) + b"\n"
         if self._sound and self._ending is not None:
@@ -210,10 +225,7 @@ class DeltaLog:
         self._snapshot, self._sound = len(data) - 1, True
 
     def refuse_if_stale(self) -> None:
-        """Raise StaleWriter when the file has gone on without this process: what it knows is of yesterday.
-
-        Two that write at the very same moment need a lock as well.
-        """
+        """Raise StaleWriter when the file has gone on without this process: what it knows is of yesterday."""
         ending = self._look()
         if ending == self._ending:
             return
@@ -234,7 +246,7 @@ class DeltaLog:
             return True
         except (NoCheckpoint, DamagedCheckpoint):
             self._ending, self._sound = self._look(), False
-            self.compact(document)
+            self._compact(document)
             return False
 
     def _look(self) -> tuple[int, bytes] | None:

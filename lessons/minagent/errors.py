@@ -83,6 +83,18 @@ class StaleWriter(MinagentError):
     """The file has gone on without this process, so its save would undo what another one did."""
 
 
+class Conflict(StaleWriter):
+    """Somebody else has saved since this process loaded: its save is made from an old version."""
+
+
+class TaskClaimed(MinagentError):
+    """Another process works on this task."""
+
+
+class LeaseLost(MinagentError):
+    """The claim has passed to another process, or was given back: its holder may not save any more."""
+
+
 class UnsettledCall(MinagentError):
     """Nobody can say whether a call with side effects ran, so a person must decide."""
 

@@ -41,6 +41,15 @@ def sync_directory(directory: Path) -> None:
         os.close(descriptor)
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it, so that their names survive a power cut."""
+    if folder.is_dir():
+        return
+    make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    sync_directory(folder.parent)
+
+
 def temp_for(target: Path) -> Path:
     """Return where this writer writes first: the same directory (one file system), a name that nobody else uses."""
     return target.with_name(f"{target.name}.{PROCESS}-{os.getpid()}-{threading.get_ident()}.tmp")
@@ -74,9 +83,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     When this returns, the new bytes also survive a power cut. When it raises, the old file is untouched.
     """
     target = Path(os.path.realpath(path))  # a symbolic link stays a link; its target is replaced
-    if not target.parent.is_dir():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        sync_directory(target.parent.parent)
+    make_folder(target.parent)
     remove_stale(target)
     temp = temp_for(target)
     try:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from .errors import TaskClaimed
 from .taskstate import (
     FINAL,
     Claim,
     NoTask,
     Save,
-    TaskClaimed,
     TaskState,
     decode_task,
     diagnose,

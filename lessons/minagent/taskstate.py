@@ -16,6 +16,7 @@ from typing import Literal
 import msgspec
 
 from .errors import MinagentError, UnknownVersion
+from .errors import TaskClaimed as TaskClaimed  # one of the errors of this module too
 from .files import write_atomically
 from .tickets import Receipt, Site, TicketSystem
 
@@ -33,10 +34,6 @@ class DamagedTask(MinagentError):
 
 class MalformedTask(MinagentError):
     """The document is whole, but a field is missing, unknown or of the wrong type; the sentence names its place."""
-
-
-class TaskClaimed(MinagentError):
-    """Another process works on this task."""
 
 
 # -- the schema ----------------------------------------------------------------------------------------------

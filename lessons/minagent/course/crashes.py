@@ -1,4 +1,4 @@
-"""Real crashes: run a program in a process of its own, and kill it with no chance to clean up."""
+"""Real processes: run a program in one of its own, kill it with no chance to clean up, or lead it step by step."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 
@@ -27,6 +27,7 @@ def _start(program: str | os.PathLike[str], *arguments: str) -> subprocess.Popen
     path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH", "")]))
     return subprocess.Popen(
         [sys.executable, "-u", "-X", "utf8", str(program), *arguments],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -49,7 +50,8 @@ def run_and_kill(program: str | os.PathLike[str], when: str, *arguments: str, af
     ``after`` lets it live so many seconds longer.
     """
     process = _start(program, *arguments)
-    assert process.stdout is not None
+    assert process.stdout is not None and process.stdin is not None
+    process.stdin.close()
     said = []
     for line in process.stdout:
         said.append(line.rstrip("\n"))
@@ -59,3 +61,44 @@ def run_and_kill(program: str | os.PathLike[str], when: str, *arguments: str, af
             break
     process.stdout.close()
     return Outcome(said, process.wait(timeout=60))
+
+
+@dataclass
+class Guided:
+    """A program in a process of its own that goes on only when it is told to: its `input()` waits for `go`.
+
+    So two of them race in an order that the reader decides, the same each time, and nobody has to sleep.
+    """
+
+    process: subprocess.Popen[str]
+    said: list[str] = field(default_factory=list)
+
+    def until(self, words: str) -> str:
+        """Wait for a line that contains `words`, and return it; raise RuntimeError if the program ends first."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.said.append(line.rstrip("\n"))
+            if words in line:
+                return self.said[-1]
+        raise RuntimeError(f"The program ended before it said {words!r}. It said: {self.said}")
+
+    def go(self) -> None:
+        """Let the program's `input()` return."""
+        assert self.process.stdin is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+
+    def kill(self) -> Outcome:
+        """Kill it (SIGKILL), wherever it stands."""
+        self.process.kill()
+        return self.end()
+
+    def end(self) -> Outcome:
+        """Let it run to its end; return how it ended and everything it said."""
+        said, _ = self.process.communicate(timeout=60)
+        return Outcome([*self.said, *said.splitlines()], self.process.returncode)
+
+
+def guide(program: str | os.PathLike[str], *arguments: str) -> Guided:
+    """Start a Python program that is to be led step by step."""
+    return Guided(_start(program, *arguments))
