@@ -1,6 +1,6 @@
 """What a judge says of one criterion: plain data, the same in a notebook, a shell and a class."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -9,6 +9,8 @@ class Text:
 
     en: str
     zh: str
+    key: str = field(default="", compare=False, repr=False)
+    """Which sentence it is, whatever its figures: what has the same key has the same kind of fault."""
 
 
 @dataclass(frozen=True)

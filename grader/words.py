@@ -7,6 +7,8 @@ Sentences live in TOML files, one table for a sentence with its two languages si
     zh = "单元格 {cell} 还没有运行过。"
 
 A value put into a sentence may itself be a :class:`~grader.verdict.Text`; each language then gets its own half.
+
+A text remembers the sentences it is made of as its ``key``, so that messages of one kind can be counted.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import os
 import string
 import tomllib
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -54,7 +57,13 @@ def say(text: Text, lang: str | None = None) -> str:
 def join(*texts: Text | None) -> Text:
     """Put sentences one after the other: with a space in English, without one in Chinese."""
     there = [text for text in texts if text is not None]
-    return Text(en=" ".join(t.en for t in there if t.en), zh="".join(t.zh for t in there if t.zh))
+    keys = dict.fromkeys(text.key for text in there if text.key)
+    return Text(" ".join(t.en for t in there if t.en), "".join(t.zh for t in there if t.zh), "+".join(keys))
+
+
+def of_kind(text: Text, *kinds: Text | None) -> Text:
+    """Return ``text`` with the key of ``kinds``: where it tells of details, these say what the matter is."""
+    return replace(text, key=join(*kinds).key)
 
 
 def plain(value: str) -> Text:
@@ -75,7 +84,7 @@ class Words:
     def __call__(self, key: str, /, **values: object) -> Text:
         """Return the sentence ``key`` with its values filled in, in both languages."""
         entry = self.entries[key]
-        return Text(en=_fill(entry.en, values, "en"), zh=_fill(entry.zh, values, "zh"))
+        return Text(_fill(entry.en, values, "en"), _fill(entry.zh, values, "zh"), _key(key, values))
 
     def fields(self, key: str) -> tuple[set[str], set[str]]:
         """Return the names of the values that each language of a sentence asks for (for tests)."""
@@ -86,6 +95,15 @@ class Words:
 def _fill(template: str, values: dict[str, object], lang: str) -> str:
     given = {name: say(value, lang) if isinstance(value, Text) else value for name, value in values.items()}
     return template.format(**given)
+
+
+_REASONS = ("why", "what", "reason")
+"""Values whose own sentence tells kinds apart: "it stopped" is no kind of fault, "it stopped: time is up" is one."""
+
+
+def _key(key: str, values: dict[str, object]) -> str:
+    reasons = [value.key for name in _REASONS if isinstance(value := values.get(name), Text) and value.key]
+    return f"{key}({','.join(reasons)})" if reasons else key
 
 
 def _names(template: str) -> set[str]:

@@ -8,10 +8,10 @@ import pytest
 
 from grader.criteria import criteria, exercises, nearest, of_exercise
 from grader.verdict import Text
-from grader.words import catalogue, join, language, plain, say, use_language
+from grader.words import catalogue, join, language, of_kind, plain, say, use_language
 
 GRADER = Path(__file__).parents[1] / "grader"
-CATALOGUES = ("words.toml", "levels/level1.toml", "levels/level2.toml", "levels/level3.toml")
+CATALOGUES = ("words.toml", "classroom/grade.toml", "levels/level1.toml", "levels/level2.toml", "levels/level3.toml")
 ROOMS = [*GRADER.glob("answers/*.py"), *GRADER.glob("levels/*.py")]
 
 
@@ -102,3 +102,15 @@ def test_a_misspelt_criterion_is_recognised() -> None:
     assert nearest("level2-atomc") == "level2-atomic"
     assert nearest("Level2") == "level2"
     assert nearest("entirely different") is None
+
+
+def test_messages_of_one_kind_share_a_key_whatever_their_figures() -> None:
+    words = catalogue("levels/level2.toml")
+    first = words("atomic.stopped_before", why=catalogue()("failure.exit", at="line 3", how="sys.exit"))
+    second = words("atomic.stopped_before", why=catalogue()("failure.exit", at="line 9", how="os._exit"))
+    other = words("atomic.stopped_before", why=catalogue()("failure.died", at="line 3", how="?"))
+    assert first != second and first.key == second.key == "atomic.stopped_before(failure.exit)"
+    assert other.key != first.key
+    assert join(first, other, None).key == f"{first.key}+{other.key}"
+    assert of_kind(first, other).key == other.key
+    assert first == Text(first.en, first.zh)

@@ -152,7 +152,8 @@ def _open(verdict: Verdict, mine: Mapping[str, object]) -> bool:
 def _decided(verdict: Verdict, met: bool) -> Verdict:
     points = verdict.max_points if met else verdict.points
     text = _words("mine.met" if met else "mine.not_met")
-    message = Text(f"{verdict.message.en}\n{text.en}", f"{verdict.message.zh}\n{text.zh}")
+    said = verdict.message
+    message = replace(said, en=f"{said.en}\n{text.en}", zh=f"{said.zh}\n{text.zh}")
     return replace(verdict, met=met, points=points, message=message, suggested=None)
 
 

@@ -9,6 +9,7 @@ import html
 import logging
 import math
 import re
+from functools import cache
 from typing import Any
 
 import nbformat
@@ -18,7 +19,7 @@ from nbgrader.utils import is_grade, is_solution
 from grader.classroom import FAILED, UNSETTLED
 from grader.criteria import criteria
 from grader.verdict import Text, Verdict
-from grader.words import LANGUAGES, catalogue, language, say
+from grader.words import LANGUAGES, catalogue, join, language, say
 
 words = catalogue("classroom/words.toml")
 
@@ -33,8 +34,16 @@ class JudgeCriteria(NbGraderPreprocessor):  # type: ignore[misc]
         """Fill the criterion cells; run a kernel only for graded cells that are no criterion."""
         if needs_kernel(nb):
             nb, resources = Execute(parent=self.parent).preprocess(nb, resources)
-        judge_into(nb, resources["nbgrader"]["student"])
+        judge_into(nb, resources["nbgrader"]["student"], _class_worker())
         return nb, resources
+
+
+@cache
+def _class_worker() -> Any:
+    from grader.answers.runner import Worker
+    from grader.answers.sandbox import for_class
+
+    return Worker(isolation=for_class())
 
 
 def needs_kernel(nb: Any) -> bool:
@@ -53,7 +62,7 @@ def judge_into(nb: Any, student: str, worker: Any = None) -> None:
     Args:
         nb: the notebook, the course's cells restored.
         student: whose it is.
-        worker: where the learner's code runs; the class's own when None.
+        worker: where the learner's code runs; this process's own when None.
     """
     mine = [cell for cell in _checks(nb) if cell.metadata.nbgrader.grade_id in criteria()]
     verdicts = _verdicts(nb, mine, student, worker)
@@ -113,7 +122,7 @@ def _referred(verdict: Verdict, why: Text) -> Verdict:
         met=None,
         points=0.0,
         max_points=verdict.max_points,
-        message=Text(en=f"{lead.en} {verdict.message.en}", zh=f"{lead.zh}{verdict.message.zh}"),
+        message=join(lead, verdict.message),
         picture=verdict.picture,
         picture_text=verdict.picture_text,
         suggested=verdict.points if verdict.met is not None else verdict.suggested,
@@ -158,6 +167,7 @@ def write_verdict(cell: Any, verdict: Verdict) -> None:
             "points": float(verdict.points),
             "suggested": verdict.suggested,
             "message": {"en": verdict.message.en, "zh": verdict.message.zh},
+            "kind": verdict.message.key,
         }
     )
 

@@ -10,7 +10,7 @@ import difflib
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 from grader.criteria import criteria
@@ -19,7 +19,7 @@ from grader.levels.level1_drive import PARTS
 from grader.levels.level1_timeline import timeline
 from grader.levels.trial import ALIEN, alien
 from grader.verdict import Text, Verdict
-from grader.words import catalogue, join, plain
+from grader.words import catalogue, join, of_kind, plain
 
 EXERCISE = "level1"
 CELL = "level1-answer"
@@ -197,6 +197,8 @@ def _together(name: str, scene: scenes.Scene, prediction: Part, why: Part) -> Ve
         join(_words(label, points=int(why.holds is True)), why.text),
     ]
     message = Text("\n".join(line.en for line in lines), "\n".join(line.zh for line in lines))
+    short = [part.text for part in (prediction, why) if part.holds is not True]
+    message = of_kind(message, *(short or [prediction.text, why.text]))
     points = float((prediction.holds is True) + (why.holds is True))
     picture, picture_text = timeline(scenes.another(scene)) if prediction.wrong else (None, None)
     met = why.holds if prediction.holds else False
@@ -239,7 +241,7 @@ def _value(value: int | str) -> Text:
 
 
 def _capital(text: Text) -> Text:
-    return Text(text.en[:1].upper() + text.en[1:], text.zh)
+    return replace(text, en=text.en[:1].upper() + text.en[1:])
 
 
 def _consequence_problem(value: Any) -> Text | None:
@@ -309,7 +311,6 @@ def _all(name: str, text: Text) -> Verdict:
 
 
 def _remarked(verdict: Verdict, remark: Text, named: str) -> Verdict:
-    from dataclasses import replace
-
-    message = Text(f"{verdict.message.en}\n{remark.en}", f"{verdict.message.zh}\n{remark.zh}")
+    said = verdict.message
+    message = replace(said, en=f"{said.en}\n{remark.en}", zh=f"{said.zh}\n{remark.zh}")
     return replace(verdict, message=message, flags=(*verdict.flags, f"scenes of {named}"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import json
 import os
+from dataclasses import replace
 from typing import Any
 
 from grader.criteria import criteria
@@ -35,7 +36,7 @@ from grader.levels.places import Sources
 from grader.levels.places import names as listed
 from grader.levels.trial import Failure, Runner, Trial
 from grader.verdict import Text, Verdict
-from grader.words import catalogue, join, plain
+from grader.words import catalogue, join, of_kind, plain
 
 EXERCISE = "level3"
 CELL = "level3-code-answer"
@@ -145,7 +146,8 @@ class Judge:
 
     def told(self, problem: Problem) -> Text:
         """Return what happened, from the crash to the harm, and what to change."""
-        return join(self._deaths(problem), self._left(problem), self._happened(problem), self._advice(problem))
+        happened, advice = self._happened(problem), self._advice(problem)
+        return of_kind(join(self._deaths(problem), self._left(problem), happened, advice), happened, advice)
 
     def _at(self, event: Event | None) -> Text:
         return self.sources.at(event.place if event else None)
@@ -219,7 +221,7 @@ class Judge:
             thing=_words(f"thing.{step}"),
             **values,
         )
-        return Text("L" + text.en[1:] if text.en.startswith("line ") else text.en, text.zh)
+        return replace(text, en="L" + text.en[1:]) if text.en.startswith("line ") else text
 
     def _item_now(self, problem: Problem) -> dict[str, Text]:
         item = _item(problem.life.points()[-1], problem.item)

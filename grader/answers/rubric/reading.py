@@ -103,12 +103,12 @@ def logit(p: float) -> float:
 
 def _sentence(name: str) -> Text:
     entry = table()["sentence"][name]
-    return Text(en=entry["en"], zh=entry["zh"])
+    return Text(entry["en"], entry["zh"], f"rubric.{name}")
 
 
 def _kind(criterion: str, index: int) -> Text:
     kind = rules()[criterion]["point"][index]["kind"]
-    return Text(en=kind["en"], zh=kind["zh"])
+    return Text(kind["en"], kind["zh"], str(index + 1))
 
 
 def _listed(kinds: Sequence[Text]) -> Text:
@@ -123,7 +123,8 @@ def _listed(kinds: Sequence[Text]) -> Text:
 
 def _filled(name: str, kinds: Sequence[Text]) -> Text:
     sentence, listed = _sentence(name), _listed(kinds)
-    return Text(en=sentence.en.format(kinds=listed.en), zh=sentence.zh.format(kinds=listed.zh))
+    key = f"{sentence.key}({','.join(kind.key for kind in kinds)})"
+    return Text(sentence.en.format(kinds=listed.en), sentence.zh.format(kinds=listed.zh), key)
 
 
 def _reject(name: str) -> Reading:
