@@ -20,7 +20,7 @@ from grader.answers.exercises import JUDGED, judge_of
 from grader.answers.runner import BUSY, Worker
 from grader.criteria import Criterion, criteria, of_exercise
 from grader.levels.trial import Outcome, Runner, Trial
-from grader.verdict import Text, Verdict
+from grader.verdict import Verdict
 from grader.words import catalogue
 
 _words = catalogue()
