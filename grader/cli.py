@@ -1,6 +1,7 @@
 """The command ``crash-course``."""
 
 import sys
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,13 @@ if sys.argv[1:2] == ["check"]:
     start.begin()  # the worker gets ready while the rest is imported
 
 import typer
+
+
+class Edition(Enum):
+    """The editions that can be built."""
+
+    READING = "reading"
+
 
 main = typer.Typer(no_args_is_help=True)
 
@@ -62,6 +70,20 @@ def translate(
     from grader.classroom import commands
 
     raise typer.Exit(commands.translate(source))
+
+
+@main.command()
+def edition(
+    name: Annotated[Edition, typer.Argument(help="reading: the lessons with their outputs, as a static site.")],
+    to: Annotated[Path | None, typer.Option(help="The folder to build it in; build/NAME if left out.")] = None,
+) -> None:
+    """Build the course as a site.
+
+    Example: crash-course edition reading --to /tmp/reading
+    """
+    from grader.editions import commands
+
+    raise typer.Exit(commands.edition(name.value, to))
 
 
 @main.command()

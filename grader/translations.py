@@ -19,6 +19,7 @@ from grader.criteria import criteria
 
 FOLDER = "translations"
 NAMES = {"zh": "Simplified Chinese"}
+_SPEAK = {"zh": "从这里起，检查和图都说中文"}
 _HEADER = """---
 jupytext:
   text_representation:
@@ -112,8 +113,22 @@ def lay_over(english: str, source: Path, language: str) -> str:
         cell["source"] = after.splitlines(keepends=True)
     if faults:
         raise OutOfStep("; ".join(faults))
-    notebook["metadata"]["crash_course"] = {"language": language}
+    notebook["cells"].insert(1, _speaks(source.stem, language))
     return json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
+
+
+def _speaks(stem: str, language: str) -> dict[str, Any]:
+    """Return the one cell that a translation has besides: from it on, checks and pictures speak its language."""
+    name = "CRASH_COURSE_LANG"
+    lines = ["import os\n", "\n", f'os.environ.setdefault("{name}", "{language}")  # {_SPEAK[language]}']
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": f"{stem}-language",
+        "metadata": {},
+        "outputs": [],
+        "source": lines,
+    }
 
 
 def _docstring(cell: Mapping[str, Any], source: str, language: str) -> str:

@@ -57,9 +57,10 @@ def test_a_translation_changes_prose_comments_and_strings(tmp_path: Path) -> Non
     made = json.loads(translations.lay_over(ENGLISH, written(tmp_path), "zh"))
     assert ["".join(cell["source"]) for cell in made["cells"]] == [
         "# 一个问题\n\n在这里提出。",
+        'import os\n\nos.environ.setdefault("CRASH_COURSE_LANG", "zh")  # 从这里起，检查和图都说中文',
         "n = 3  # 三\nprint(f'{n + 1} 个文件里的 {n} 个')",
     ]
-    assert [cell["id"] for cell in made["cells"]] == ["a-01", "a-02"]
+    assert [cell["id"] for cell in made["cells"]] == ["a-01", "a-language", "a-02"]
 
 
 @pytest.mark.parametrize(
@@ -123,6 +124,8 @@ def test_the_command_begins_a_translation_and_says_what_is_to_do(clone: Path) ->
 def test_a_translated_lesson_runs_from_top_to_bottom(source: Path, tmp_path: Path) -> None:
     notebook = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    said = json.dumps([cell.get("outputs", []) for cell in notebook.cells], ensure_ascii=False)
+    assert "还没有作答" in said and "Not tried yet" not in said
     assert all(cell.execution_count for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip())
 
 

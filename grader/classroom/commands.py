@@ -10,6 +10,7 @@ from rich.table import Table
 
 from grader import build as building
 from grader.classroom.demo import Demo, Graded, Mark, run_demo
+from grader.inspection import inspect
 from grader.translations import FOLDER, NAMES, skeleton
 from grader.verdict import Text
 from grader.words import catalogue, say
@@ -161,6 +162,9 @@ def build(check: bool) -> int:
             found = building.differences(root)
             for difference in found:
                 errors.print(_say("build.differs", path=difference.path, reason=difference.reason), markup=False)
+            for fault in [] if found else inspect(root, lambda name: print(_say("build.judging", exercise=name))):
+                errors.print(_say("build.fault", path=fault.path, reason=fault.reason), markup=False)
+                found.append(fault)
             changed = []
         else:
             found, changed = [], building.build(root)
@@ -173,5 +177,5 @@ def build(check: bool) -> int:
     for path in changed:
         print(_say("build.written", path=path))
     if not found and not changed:
-        print(_say("build.same"))
+        print(_say("build.holds" if check else "build.same"))
     return 1 if found else 0

@@ -1,0 +1,95 @@
+"""What has to hold of a course before it is given out: the maintainers' check behind ``build --check``.
+
+Every reference solution passes and every release fails; every check cell is a listed criterion and says what it
+asks; every criterion has its wording and three hints in both languages. That the notebooks are in step with
+their sources is :mod:`grader.build`'s.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from grader.answers.judge import judge_notebook
+from grader.build import Difference
+from grader.criteria import Criterion, criteria, exercises, of_exercise
+from grader.verdict import Text
+
+HINTS = 3
+"""Hints that each criterion has, from the general to the particular."""
+DECIDED = ("code", "list")
+"""Kinds of criteria on which the judge never leaves a reference solution to a person."""
+
+
+def inspect(root: Path, step: Callable[[str], None] = lambda exercise: None) -> list[Difference]:
+    """Return what is wrong with the course in ``root``, worst last; nothing is changed.
+
+    Args:
+        root: a checkout whose notebooks are built.
+        step: called with each exercise before it is judged, which takes a second or a few.
+    """
+    found = [Difference("grader/criteria.toml", fault) for one in criteria().values() for fault in _wording(one)]
+    solved = {path.stem: path for path in sorted(root.glob("solutions/*/*.ipynb"))}
+    for name in solved.keys() - set(exercises()):
+        found.append(Difference(solved[name].relative_to(root).as_posix(), "has no criteria in grader/criteria.toml"))
+    for exercise in exercises():
+        path = f"solutions/{exercise}/{exercise}.ipynb"
+        release = root / "exercises" / exercise / f"{exercise}.ipynb"
+        if not (root / path).is_file() or not release.is_file():
+            found.append(Difference(path, "is missing, or its release is"))
+            continue
+        step(exercise)
+        found += [Difference(path, fault) for fault in _cells(root / path, of_exercise(exercise))]
+        found += [Difference(path, f"does not pass: {fault}") for fault in _judged(root / path, solved=True)]
+        where = release.relative_to(root).as_posix()
+        found += [Difference(where, f"passes unsolved: {fault}") for fault in _judged(release, solved=False)]
+    return found
+
+
+def _wording(criterion: Criterion) -> Iterator[str]:
+    hints = {f"hint {number}": hint for number, hint in enumerate(criterion.hints, start=1)}
+    for what, text in {"statement": criterion.statement, **hints}.items():
+        for language, words in (("English", text.en), ("Chinese", text.zh)):
+            if not words.strip():
+                yield f"has an empty {what} of {criterion.id} in {language}"
+    if len(criterion.hints) != HINTS:
+        yield f"gives {len(criterion.hints)} hints for {criterion.id}, not {HINTS}"
+    if len(set(_both(criterion.hints))) != 2 * len(criterion.hints):
+        yield f"gives one hint for {criterion.id} twice, or the same in both languages"
+    if criterion.points <= 0:
+        yield f"gives no points for {criterion.id}"
+
+
+def _both(texts: tuple[Text, ...]) -> list[str]:
+    return [words for text in texts for words in (text.en, text.zh)]
+
+
+def _cells(path: Path, listed: tuple[Criterion, ...]) -> Iterator[str]:
+    cells: dict[str, Any] = {
+        name: cell
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
+        if (name := cell["metadata"].get("nbgrader", {}).get("grade_id"))
+    }
+    checks = [
+        name
+        for name, cell in cells.items()
+        if cell["metadata"]["nbgrader"]["grade"] and not cell["metadata"]["nbgrader"]["solution"]
+    ]
+    if checks != [criterion.id for criterion in listed]:
+        yield f"has the check cells {', '.join(checks)}; the criteria are {', '.join(c.id for c in listed)}"
+        return
+    for criterion in listed:
+        cell = cells[criterion.id]
+        if cell["metadata"]["nbgrader"]["points"] != criterion.points:
+            yield f"gives other points than grader/criteria.toml for {criterion.id}"
+        if "".join(cell["source"]) != f'"""{criterion.statement.en}"""\ncheck("{criterion.id}")':
+            yield f'has other words in the cell {criterion.id} than its statement and check("{criterion.id}")'
+        if not cells.get(criterion.cell, {"metadata": {}})["metadata"].get("nbgrader", {}).get("solution"):
+            yield f"has no answer cell {criterion.cell}, which {criterion.id} is about"
+
+
+def _judged(path: Path, *, solved: bool) -> Iterator[str]:
+    for verdict in judge_notebook(path):
+        open_is_fine = solved and criteria()[verdict.criterion].kind not in DECIDED
+        if verdict.met is not solved and not (verdict.met is None and open_is_fine):
+            yield verdict.criterion
