@@ -142,8 +142,17 @@ def _filter(own: int, system: int, architecture: int) -> bytes:
     return b"".join(struct.pack("=HBBI", what, yes, no, value) for what, yes, no, value in code)
 
 
+def _lose_rights() -> None:
+    """Keep none of root's rights but that of owning root's files."""
+    with contextlib.suppress(OSError, AttributeError):
+        head = ctypes.create_string_buffer(struct.pack("=II", 0x20080522, 0))  # version 3, this process
+        ctypes.CDLL(None).capset(head, ctypes.create_string_buffer(24))
+
+
 def forbid() -> bool:
     """Forbid this process, for good, to start or reach other processes or the network; False where that can't be."""
+    if sys.platform.startswith("linux"):
+        _lose_rights()
     known = _ARCHITECTURES.get(platform.machine())
     if known is None or not sys.platform.startswith("linux"):
         return False

@@ -36,7 +36,7 @@ class Worker:
 
     def __init__(self, limits: frames.Limits | None = None, *, isolation: Isolation = "plain") -> None:
         self.limits = limits or frames.Limits()
-        self._enclosure = None if isolation == "plain" else sandbox.enclosure(isolation)
+        self.isolation = sandbox.enclosure(isolation)
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
         self._owner = os.getpid()
@@ -86,9 +86,9 @@ class Worker:
         return self._process
 
     def _launched(self) -> subprocess.Popen[bytes]:
-        if self._enclosure is None:
+        if not self.isolation.isolated:
             return start.take() or start.launch()
-        return start.launch(self._enclosure)
+        return start.launch(self.isolation)
 
     def _ask(self, job: wire.Job) -> frames.Reply:
         process = self._started()
