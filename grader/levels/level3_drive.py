@@ -20,6 +20,7 @@ import asyncio
 import inspect
 import json
 import sys
+import zlib
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -38,9 +39,7 @@ _dumps, _loads = json.dumps, json.loads
 def drive(stage: Stage, arguments: Any) -> dict[str, Any]:
     """Take the design out of the cells, and live the lives that are asked for."""
     names = stage.namespace
-    found: dict[str, Any] = {
-        name: plain(names[name]) for name in ("task_state", "three_saves") if name in names
-    }
+    found: dict[str, Any] = {name: plain(names[name]) for name in ("task_state", "three_saves") if name in names}
     lives = (arguments or {}).get("lives", [])
     if lives:
         missing = [name for name in ("handle", "recover") if not callable(names.get(name))]
@@ -68,15 +67,16 @@ def _live(stage: Stage, names: dict[str, Any], life: dict[str, Any], texts: dict
     def save(state: Any) -> None:
         """Put the whole state on disk, atomically."""
         try:
-            text = _dumps(state, ensure_ascii=False, sort_keys=True)
+            text = _dumps(state, ensure_ascii=False)
         except (TypeError, ValueError, RecursionError):
-            text = _dumps(plain(state), ensure_ascii=False, sort_keys=True)
+            text = _dumps(plain(state), ensure_ascii=False)
         if text not in texts:
             texts[text] = len(texts)
             stage.mark("text", text)
         happened("save", texts[text])
 
     state = _loads(life["saved"])
+    names.setdefault("hash", _hash_of(life))
     handle, recover = names.get("handle"), names.get("recover")
     world = _world(life, happened)
     error: dict[str, Any] | None = None
@@ -157,6 +157,16 @@ def _world(life: dict[str, Any], happened: Callable[..., None]) -> Any:
             return f"{BEGIN + timedelta(minutes=7 * passed):%Y-%m-%dT%H:%M:%SZ}"
 
     return World()
+
+
+def _hash_of(life: dict[str, Any]) -> Callable[[Any], int]:
+    """Return this life's own ``hash``: of text it gives another number in every process, and a life is a process."""
+    seed = zlib.crc32(_dumps([life["saved"], life["world"]]).encode())
+
+    def hash_in_this_life(value: Any) -> int:
+        return hash((seed, value)) if isinstance(value, str | bytes | tuple | frozenset) else hash(value)
+
+    return hash_in_this_life
 
 
 def _call(function: Any, *arguments: Any) -> None:

@@ -34,6 +34,8 @@ class World:
     tickets: tuple[tuple[str, str, str], ...] = ()
     notices: tuple[tuple[str, str, str], ...] = ()
     decisions: tuple[tuple[str, str], ...] = ()
+    lost: int = 0
+    """Calls that were made and never arrived."""
 
     def of(self, kind: str, item: str) -> list[tuple[str, tuple[str, str, str]]]:
         """Return the writes of one kind for an item, with their ids."""
@@ -43,6 +45,10 @@ class World:
     def writes(self) -> int:
         """Return how many writes took effect."""
         return len(self.tickets) + len(self.notices)
+
+    def calls(self) -> int:
+        """Return how many write calls were made, those that never arrived included: each of them costs."""
+        return self.writes() + self.lost
 
     def decision(self, item: str) -> str | None:
         """Return what a person decided."""
@@ -92,8 +98,10 @@ def after(point: Point, event: Event) -> Point:
     """Return the point that an event makes of another."""
     if event.kind == "save":
         return replace(point, saved=event.data[0])
-    if event.kind in WRITES and event.data[3] != "lost":
+    if event.kind in WRITES:
         world = point.world
+        if event.data[3] == "lost":
+            return replace(point, world=replace(world, lost=world.lost + 1))
         made = (event.data[0], event.data[1], event.data[2])
         if event.kind == "ticket":
             return replace(point, world=replace(world, tickets=(*world.tickets, made)))
@@ -114,7 +122,7 @@ class Job:
 
     def first(self) -> Point:
         """Return the point at which the job begins."""
-        return Point(json.dumps(first_state(self), ensure_ascii=False, sort_keys=True))
+        return Point(json.dumps(first_state(self), ensure_ascii=False))
 
 
 def first_state(job: Job) -> dict[str, Any]:

@@ -194,6 +194,9 @@ def _saved(old: Document, new: Document, world: World, job: Job) -> Iterator[Fau
             if step["status"] == "done" and step.get("external_id") not in ids:
                 yield "done-unproven", item, name, {"found": step.get("external_id"), "held": len(ids)}
         stage = new.items[item]["stage"]
+        waits = any(not entry["decision"] for entry in entries)
+        if waits != (stage == "waiting_approval") and (waits or not entries):
+            yield "approval-apart", item, "", {"stage": stage, "entries": len(entries)}
         undone = [name for name in WRITES if new.step(item, name)["status"] != "done"]
         if stage == "done" and undone:
             yield "done-early", item, undone[0], {"status": new.step(item, undone[0])["status"]}
@@ -209,7 +212,7 @@ def _written(
     before = world.of(event.kind, item)
     if before and event.data[3] != "lost":
         yield "twice", True, {"count": len(before) + 1, "old_key": before[-1][1][1], "key": key}
-    if world.writes() >= job.limit:
+    if world.calls() >= job.limit:
         yield "over-budget", True, {"limit": job.limit}
     if item in dict(job.answers) and world.decision(item) != "approved":
         yield "unapproved", True, {"decision": str(world.decision(item))}
@@ -236,9 +239,9 @@ def _ended(history: History, life: Life, point: Point, disk: Document, job: Job)
         for item in job.items:
             if stages[item] == "rejected" and point.world.of("ticket", item):
                 yield "rejected-written", item, "ticket", {}
-        writes = point.world.writes()
-        if disk.spent < writes:
-            yield "budget-short", "", "", {"spent": disk.spent, "writes": writes}
+        writes, calls = point.world.writes(), point.world.calls()
+        if disk.spent < calls:
+            yield "budget-short", "", "", {"spent": disk.spent, "writes": writes, "calls": calls}
         if not history.deaths and not life.timed_out and disk.spent != writes:
             yield "budget-wrong", "", "", {"spent": disk.spent, "writes": writes}
         return
@@ -246,8 +249,9 @@ def _ended(history: History, life: Life, point: Point, disk: Document, job: Job)
         if not history.deaths and not life.timed_out and point.world.writes() < job.limit - 1:
             yield "budget-unused", "", "", {"writes": point.world.writes(), "limit": job.limit}
         settled = all(disk.step(item, name)["status"] != "started" for item in job.items for name in WRITES)
-        if settled and disk.spent < point.world.writes():
-            yield "budget-short", "", "", {"spent": disk.spent, "writes": point.world.writes()}
+        writes, calls = point.world.writes(), point.world.calls()
+        if settled and disk.spent < calls:
+            yield "budget-short", "", "", {"spent": disk.spent, "writes": writes, "calls": calls}
         return
     if life.timed_out or decided(point, job) != point:
         return

@@ -684,7 +684,7 @@ WRONG: dict[str, Wrong] = {
                 '["external_id"] = receipt["id"]\n                state["budget"]["spent"] += 1\n            else',
             ),
         ),
-        ("over-budget",),
+        ("budget-short", "over-budget"),
         "in the save that says `started`",
     ),
     "the budget has no limit": Wrong(
@@ -716,7 +716,7 @@ WRONG: dict[str, Wrong] = {
                 '        if item["stage"] == "waiting_approval":\n            return\n        if not entries:\n',
             ),
         ),
-        ("stuck",),
+        ("approval-apart",),
         "one and the same save",
     ),
     "the approval is never saved": Wrong(

@@ -1,0 +1,28 @@
+# wrong(level3-design): the three saves are one and the same dict, changed in place: all three say done
+task_state = {
+    "goal": "Settle the complaints",
+    "plan": ["refund", "mail"],
+    "created_at": "2026-07-06T08:00:00Z",
+    "updated_at": "2026-07-06T11:42:00Z",
+    "progress": {"total": 120, "done": 41, "failed": 1, "waiting_approval": 1, "pending": 77},
+    "items": [
+        {
+            "id": "c-42",
+            "stage": "refunded",
+            "steps": {
+                "refund": {"status": "done", "idempotency_key": "a", "external_id": "R-1", "at": "2026-07-06T11:41:00Z"},
+                "mail": {"status": "started", "idempotency_key": "b", "external_id": None, "at": "2026-07-06T11:42:00Z"},
+            },
+        }
+    ],
+    "approvals": [{"item": "c-43", "action": "refund", "requested_at": "2026-07-06T10:00:00Z", "decision": None}],
+    "artifacts": {"letters": "letters/"},
+    "budget": {"limit": 3000, "spent": 1210},
+}
+three_saves = []
+step = {"status": "intent", "idempotency_key": "b", "external_id": None}
+three_saves.append(step)
+step["status"] = "started"
+three_saves.append(step)
+step.update(status="done", external_id="M-1")
+three_saves.append(step)

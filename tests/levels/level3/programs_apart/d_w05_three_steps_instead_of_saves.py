@@ -1,0 +1,26 @@
+# wrong(level3-design): draws three different writes, each done, instead of one write's three saves
+task_state = {
+    "goal": "Settle the complaints",
+    "plan": ["refund", "mail"],
+    "created_at": "2026-07-06T08:00:00Z",
+    "updated_at": "2026-07-06T11:42:00Z",
+    "progress": {"total": 120, "done": 41, "failed": 1, "waiting_approval": 1, "pending": 77},
+    "items": [
+        {
+            "id": "c-42",
+            "stage": "refunded",
+            "steps": {
+                "refund": {"status": "done", "idempotency_key": "a", "external_id": "R-1", "at": "2026-07-06T11:41:00Z"},
+                "mail": {"status": "started", "idempotency_key": "b", "external_id": None, "at": "2026-07-06T11:42:00Z"},
+            },
+        }
+    ],
+    "approvals": [{"item": "c-43", "action": "refund", "requested_at": "2026-07-06T10:00:00Z", "decision": None}],
+    "artifacts": {"letters": "letters/"},
+    "budget": {"limit": 3000, "spent": 1210},
+}
+three_saves = [
+    {"status": "done", "idempotency_key": "check", "external_id": "C-1"},
+    {"status": "done", "idempotency_key": "refund", "external_id": "R-1"},
+    {"status": "done", "idempotency_key": "mail", "external_id": "M-1"},
+]

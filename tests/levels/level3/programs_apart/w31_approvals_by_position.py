@@ -1,0 +1,57 @@
+# wrong(level3-code): the entry is looked up by the item's place in the list instead of by its id
+def handle(item, state, world, save):
+    if item["needs_approval"]:
+        asking = [i["id"] for i in state["items"] if i["needs_approval"]]
+        place = asking.index(item["id"])
+        if place >= len(state["approvals"]):
+            state["approvals"].append(
+                {"item": item["id"], "action": "ticket", "requested_at": world.now(), "decision": None}
+            )
+            item["stage"] = "waiting_approval"
+            save(state)
+            return
+        if state["approvals"][place]["decision"] != "approved":
+            return
+    for name in ("ticket", "notice"):
+        step = item["steps"][name]
+        if step["status"] == "todo":
+            step.update(status="intent", idempotency_key=f"{state['task_id']}/{item['id']}/{name}")
+            save(state)
+        if step["status"] == "intent" and state["budget"]["spent"] < state["budget"]["limit"]:
+            step.update(status="started", at=world.now())
+            state["budget"]["spent"] += 1
+            save(state)
+            try:
+                if name == "ticket":
+                    receipt = world.create_ticket(item["id"], item["text"], step["idempotency_key"])
+                else:
+                    receipt = world.send_notice(
+                        item["id"], item["steps"]["ticket"]["external_id"], step["idempotency_key"]
+                    )
+            except TimeoutError:
+                return
+            step.update(status="done", external_id=receipt["id"], at=world.now())
+            save(state)
+        if step["status"] != "done":
+            return
+    item["stage"] = "done"
+    save(state)
+
+
+def recover(state, world, save):
+    for item in state["items"]:
+        for name, step in item["steps"].items():
+            if step["status"] == "started":
+                receipt = getattr(world, f"find_{name}")(step["idempotency_key"])
+                if receipt:
+                    step.update(status="done", external_id=receipt["id"], at=world.now())
+                else:
+                    step.update(status="intent")
+                save(state)
+    for item, entry in zip(state["items"], state["approvals"]):
+        if entry["decision"] is None:
+            decision = world.decision(entry["item"])
+            if decision:
+                entry["decision"] = decision
+                item["stage"] = "pending" if decision == "approved" else "rejected"
+                save(state)
