@@ -53,6 +53,28 @@ def demo(
 
 
 @main.command()
+def grade(
+    level: Annotated[str, typer.Argument(help="The exercise, as its folder is named: level2.")],
+    student: Annotated[list[str] | None, typer.Option(help="Only this student; may be given again.")] = None,
+    require_sandbox: Annotated[bool, typer.Option("--require-sandbox", help="Refuse without bubblewrap.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the marks as JSON.")] = False,
+    jobs: Annotated[int | None, typer.Option(help="Processes that judge; one for each core if left out.")] = None,
+    scheduler: Annotated[str | None, typer.Option(help="Judge on the Dask cluster of this scheduler.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Judge again what has not changed.")] = False,
+    feedback: Annotated[bool, typer.Option("--feedback/--no-feedback", help="Write the feedback pages too.")] = True,
+) -> None:
+    """Grade a class: everything in classroom/submitted, into nbgrader's gradebook.
+
+    Example: crash-course grade level2 --student ada
+    """
+    from grader.classroom.grade_command import Wishes
+    from grader.classroom.grade_command import grade as run
+
+    wishes = Wishes(tuple(student or ()), require_sandbox, jobs, scheduler, force, feedback)
+    raise typer.Exit(run(level, wishes, json))
+
+
+@main.command()
 def build(
     check: Annotated[bool, typer.Option("--check", help="Change nothing; name what is out of step.")] = False,
 ) -> None:
