@@ -53,7 +53,7 @@ from .errors import (
     UnsettledCall,
     ZeroedCheckpoint,
 )
-from .files import write_atomically
+from .files import sync_directory, write_atomically
 from .frequency import (
     EverySeconds,
     EverySteps,
@@ -108,7 +108,7 @@ from .savefile import (
     save_checkpoint,
 )
 from .session import Session
-from .store import Lease, Record, Rule, Store, Stored, resume_from_store, store_saver
+from .store import Lease, Record, Rule, Store, Stored, decode_record, encode_record, resume_from_store, store_saver
 from .store_files import FileStore
 from .store_redis import RedisStore
 from .store_sqlite import SqliteStore
@@ -254,6 +254,7 @@ __all__ = [
     "compaction_due",
     "dangling",
     "decode",
+    "decode_record",
     "decode_task",
     "delete_expired",
     "delete_finished",
@@ -261,6 +262,7 @@ __all__ = [
     "diagnose",
     "difference",
     "encode",
+    "encode_record",
     "encode_task",
     "execute",
     "find_out",
@@ -308,6 +310,7 @@ __all__ = [
     "start",
     "step_once",
     "store_saver",
+    "sync_directory",
     "task_saver",
     "text",
     "tool_result",

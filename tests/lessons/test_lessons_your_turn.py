@@ -208,6 +208,49 @@ def cheapest(save, step, risk):
     return min(range(1, 101), key=lambda every: save / every + risk * step * (every - 1) / 2)
 
 
+def add_message(load, save, message):
+    while True:
+        inbox, version = load()
+        if save([*inbox, message], version):
+            return
+
+
+def add_blindly(load, save, message):
+    inbox, version = load()
+    save([*inbox, message], version)
+
+
+def add_the_old_list_again(load, save, message):
+    inbox, version = load()
+    while not save([*inbox, message], version):
+        _, version = load()
+
+
+def add_more_each_time(load, save, message):
+    inbox, version = load()
+    inbox.append(message)
+    while not save(inbox, version):
+        theirs, version = load()
+        inbox = [*theirs, message, message]
+
+
+def saves_for_ever(load, save, message):
+    while True:
+        save([message], 99)
+
+
+def loads_for_ever(load, save, message):
+    while True:
+        load()
+
+
+PROTECTS = {
+    "two processes save within the same second": "version",
+    "the agent's next step costs an hour, and two hosts are about to start it": "claim",
+    "a host slept through its lease and now saves": "token",
+    "a host was killed and never gave its claim back": "lease",
+}
+
 RIGHT = {
     "lesson01-twice": lambda effects: sorted({e for e in effects if effects.count(e) > 1}),
     "lesson01-sent": lambda total, killed_after: total + killed_after,
@@ -237,6 +280,9 @@ RIGHT = {
     "lesson09-key": lambda task, item, action: f"{task}/{item}/{action}",
     "lesson09-recovery": recovery,
     "lesson09-where": BELONGS,
+    "lesson10-retry": add_message,
+    "lesson10-fence": lambda token, last: token == last,
+    "lesson10-which": PROTECTS,
 }
 WRONG = {
     "lesson01-twice": [lambda effects: [e for e in effects if effects.count(e) > 1], lambda e: 1 / 0],
@@ -278,6 +324,20 @@ WRONG = {
     ],
     "lesson09-recovery": [lambda status, found: "ask" if status == "started" else "write"],
     "lesson09-where": [{**BELONGS, "the HTML of page 87": "the state"}],
+    "lesson10-retry": [
+        add_blindly,
+        add_the_old_list_again,
+        add_more_each_time,
+        lambda load, save, message: load()[5],
+        saves_for_ever,
+        loads_for_ever,
+        "retry",
+    ],
+    "lesson10-fence": [lambda token, last: True, lambda token, last: token <= last, lambda token, last: str(token)],
+    "lesson10-which": [
+        dict.fromkeys(PROTECTS, "version"),
+        {**PROTECTS, "a host was killed and never gave its claim back": "token"},
+    ],
 }
 
 

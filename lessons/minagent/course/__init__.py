@@ -3,7 +3,7 @@
 Nothing here is part of the runtime, and the runtime imports nothing of it.
 """
 
-from . import turns_frequency, turns_survival, turns_task
+from . import turns_frequency, turns_stores, turns_survival, turns_task
 from .crashes import Guided, Outcome, guide, run_and_kill, run_program
 from .notes import note
 from .pictures import Picture, conversation, places, strips, table, tape, timeline
@@ -33,6 +33,7 @@ __all__ = [
     "tape",
     "timeline",
     "turns_frequency",
+    "turns_stores",
     "turns_survival",
     "turns_task",
 ]
