@@ -115,7 +115,8 @@ def timeline(
 
     ``shade=(first, last, words)`` marks the stretch from one event to another as dangerous.
     """
-    left, column, row, top = 62.0, 74.0, 58.0, 42.0 if title or shade or CRASH in events else 14.0
+    marked = shade is not None or CRASH in events  # their words stand above the lanes, below the title
+    left, column, row, top = 62.0, 74.0, 58.0, 14.0 + 28.0 * bool(title or marked) + 14.0 * bool(title and marked)
     width, height = left + column * len(events) + 14, top + row * len(lanes)
     parts: list[str] = []
     if title:
