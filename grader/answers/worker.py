@@ -19,15 +19,16 @@ from typing import Any, NoReturn
 from grader.answers import fence, wire, zygote
 from grader.answers.frames import Order, Reply, framed, write_all
 from grader.answers.patience import Clock
-from grader.answers.play import CELL, Finished, Play, failure_of, hide_grader, place_of
-from grader.crash import Disk
-from grader.levels import level1_drive, level2_drive, level3_drive
-from grader.levels.trial import FORKS, Failure, Outcome, Stage
+from grader.answers.play import CELL, Finished, Play, brief_sleep, failure_of, hide_grader, place_of
+from grader.crash import Disk, Image, Mark
+from grader.levels import level1_drive, level2_drive, level3_drive, level4_drive
+from grader.levels.trial import FORKS, Failure, Outcome, Past, Stage
 
 DRIVERS: dict[str, Callable[[Stage, Any], Any]] = {
     "level1": level1_drive.drive,
     "level2": level2_drive.drive,
     "level3": level3_drive.drive,
+    "level4": level4_drive.drive,
 }
 
 
@@ -43,13 +44,6 @@ class _Real:
     sleep = staticmethod(time.sleep)
 
 
-def _brief_sleep(seconds: float) -> None:
-    """``time.sleep`` in the worker: a pause is kept short, so that waiting costs a right answer no time."""
-    if not seconds >= 0:
-        raise ValueError("sleep length must be non-negative")
-    _Real.sleep(min(seconds, 0.01))
-
-
 class Run(Play):
     """One run of a learner's cells and a level's driver on one fake disk."""
 
@@ -63,11 +57,37 @@ class Run(Play):
             own=lambda filename: filename.startswith(CELL),
         )
         self.cells: list[Failure] = []
+        self.images = job.trial.images
+        self.lived: list[Past] = []
+        self._living = False
+        self._flipped: tuple[int, int] | None = None
         self._sending = threading.Lock()
 
     def mark(self, kind: str, data: Any = None) -> None:
         """Put a mark into the disk's log."""
         self.disk.mark(kind, data)
+
+    def life(self, image: Image, *, keep: bool = True) -> dict[str, Any]:
+        """Put an image on the disk and run the cells on it, as a new process would."""
+        if self._living and keep:
+            self.lived.append(Past(self.disk.recording(), self.disk.observations()))
+        self._living, self._flipped = True, None
+        self.disk.load(image)
+        return self.fresh()
+
+    def damaged(self, image: Image, inode: int, position: int) -> dict[str, Any]:
+        """As ``life``, with one bit of one byte turned over."""
+        if self._flipped is None or any(not isinstance(op, Mark) for op in self.disk.recording().operations):
+            self.disk.load(image)
+        else:
+            self.disk.flip(*self._flipped)
+        self.disk.flip(inode, position)
+        self._living, self._flipped = False, (inode, position)
+        return self.fresh()
+
+    def happened(self, key: str) -> int:
+        """Return how often an effect outside the disk has happened."""
+        return self.disk.ask_world(key)
 
     def finish(self, failure: Failure) -> None:
         """Send off what there is and end the process."""
@@ -82,7 +102,7 @@ class Run(Play):
             recording, seen = self.disk.recording(), self.disk.observations()
         except BaseException:
             recording, seen = None, ()
-        self.send(Outcome(recording, data, failure, tuple(self.cells[:50]), "", seen))
+        self.send(Outcome(recording, data, failure, tuple(self.cells[:50]), "", seen, tuple(self.lived)))
 
     def go(self) -> NoReturn:
         """Run everything and send the result."""
@@ -153,7 +173,7 @@ def _child(job: wire.Job, result: int, isolated: bool, own_user: bool) -> NoRetu
     own = os.getpid()
     os_getpid = os.getpid
     clock = Clock()
-    time.sleep = _brief_sleep  # type: ignore[assignment]
+    time.sleep = brief_sleep  # type: ignore[assignment]
     os._exit = gone  # type: ignore[assignment]
     sys.addaudithook(audit)
     hide_grader("grader.crash")

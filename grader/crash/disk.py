@@ -373,6 +373,19 @@ class Disk:
             if isinstance(node, FakeDirectory):
                 self._fill(node, child, image, nodes, device)
 
+    def flip(self, number: int, position: int) -> None:
+        """Turn the lowest bit of one byte of a file over: a fault of the disk, which no recording knows of."""
+        stack: list[FakeFile] = [self.fs.root_dir]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, FakeDirectory):
+                stack += node._entries.values()
+            elif node.st_ino == number:
+                data = bytearray(node._byte_contents)
+                data[position] ^= 1
+                node._byte_contents = bytes(data)
+                return
+
     def image(self) -> Image:
         """What is on the disk now."""
         inodes: dict[int, Inode] = {}

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from grader.crash import Image
 
 Kind = Literal[
     "exception",  # learner's code raised
@@ -49,12 +52,30 @@ class Stage(Protocol):
     """What a driver is given, inside the worker, to drive the learner's functions."""
 
     namespace: dict[str, Any]
+    images: tuple[Image, ...]
+    """The trial's disks, for lives of their own."""
 
     def mark(self, kind: str, data: Any = None) -> None:
         """Put a mark into the log of the disk, with plain data."""
 
     def fresh(self) -> dict[str, Any]:
         """Run the cells again in a namespace of their own, as a new process would, and return it."""
+
+    def life(self, image: Image, *, keep: bool = True) -> dict[str, Any]:
+        """Put an image on the disk and run the cells on it, as a new process would; return their namespace.
+
+        What was recorded so far is kept for the judge as a life of its own, unless this is the first life or ``keep``
+        is False.
+        """
+
+    def damaged(self, image: Image, inode: int, position: int) -> dict[str, Any]:
+        """As ``life``, with one bit of one byte turned over, and quicker when it is asked for again and again.
+
+        Nothing of such a life is kept.
+        """
+
+    def happened(self, key: str) -> int:
+        """Return how often an effect outside the disk has happened: a question of the learner's code."""
 
     def finish(self, failure: Failure) -> None:
         """Send off what has been recorded and end the process at once; nothing of the learner's runs after."""

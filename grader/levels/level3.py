@@ -6,14 +6,13 @@ The code is judged by what it does: see :mod:`~grader.levels.level3_lives` for h
 
 from __future__ import annotations
 
-import html
 import json
 import os
 from dataclasses import replace
 from typing import Any
 
 from grader.criteria import criteria
-from grader.levels import level3_design
+from grader.levels import lanes, level3_design
 from grader.levels.level3_lives import (
     LARGE,
     SECONDS,
@@ -262,7 +261,7 @@ class Judge:
 
     def picture(self, problem: Problem) -> tuple[str, str]:
         """Draw the lives as rows of events, each up to its end, in HTML and as text."""
-        rows: list[tuple[str, list[tuple[str, str]]]] = []
+        rows: lanes.Rows = []
         lives = [*problem.history.lives, (problem.life, min(problem.index + 1, len(problem.life.events)))]
         for number, (life, cut) in enumerate(lives, 1):
             point, cells = life.point, []
@@ -279,7 +278,7 @@ class Judge:
             rows.append((str(number), cells))
         if rows[-1][1]:
             rows[-1][1][-1] = ("wrong", rows[-1][1][-1][1])
-        return _as_html(rows), _as_text(rows)
+        return lanes.as_html(rows), lanes.as_text(rows)
 
 
 def _late(event: Event) -> bool:
@@ -354,44 +353,6 @@ def _change(old: str, new: str) -> str:
     except (ValueError, TypeError, KeyError):
         return "…"
     return "(…)"
-
-
-_LOOKS = {
-    "": "border:1px dashed currentColor;opacity:.75",
-    "save": "border:1px solid currentColor",
-    "write": "border:1px solid currentColor;font-weight:bold",
-    "death": "color:#c02020;font-weight:bold",
-    "wrong": "border:2px solid #c02020;font-weight:bold",
-}
-
-
-def _as_html(rows: list[tuple[str, list[tuple[str, str]]]]) -> str:
-    body = ""
-    for number, cells in rows:
-        chips = " ".join(
-            f'<span style="{_LOOKS[look]};border-radius:4px;padding:0 .4em;margin:.1em 0;display:inline-block">'
-            f"{html.escape(text)}</span>"
-            for look, text in cells
-        )
-        body += (
-            f'<tr><td style="vertical-align:top;text-align:right"><b>{number}</b></td>'
-            f'<td style="text-align:left">{chips}</td></tr>'
-        )
-    return f'<table style="font-size:.9em;max-width:60em">{body}</table>'
-
-
-def _as_text(rows: list[tuple[str, list[tuple[str, str]]]]) -> str:
-    lines: list[str] = []
-    for number, cells in rows:
-        line = f"{number}  "
-        for look, text in cells:
-            text = f"<< {text} >>" if look == "wrong" else text
-            if len(line) + len(text) + 3 > 76 and line.strip() != number:
-                lines.append(line.rstrip())
-                line = "   "
-            line += text + " | "
-        lines.append(line.rstrip(" |"))
-    return "\n".join(lines)
 
 
 __all__ = ["CELL", "CODE", "DESIGN", "EXERCISE", "History", "Judge", "seed"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import linecache
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from grader.crash import Where
 from grader.levels.trial import Failure, Place
@@ -73,3 +75,16 @@ def place_of(where: Where | None) -> Place | None:
 def _short(message: str) -> str:
     line = " ".join(message.split())
     return line if len(line) <= 160 else line[:159] + "…"
+
+
+@contextmanager
+def quotable(cells: Mapping[str, str]) -> Iterator[None]:
+    """Let the picture quote the learner's lines, this learner's and only while it is drawn."""
+    names = {f"<cell {name}>": source for name, source in cells.items()}
+    for file, source in names.items():
+        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    try:
+        yield
+    finally:
+        for file in names:
+            linecache.cache.pop(file, None)

@@ -9,10 +9,12 @@ from typing import Any
 from grader.crash import Image, Recording
 from grader.crash.operations import Observation
 from grader.levels.failures import FORKS, Failure, Kind, Place, Stage
+from grader.levels.sightings import Sightings
 from grader.levels.values import ALIEN, alien, plain, type_name
 
 __all__ = [
-    "ALIEN", "FORKS", "Failure", "Kind", "Outcome", "Place", "Runner", "Stage", "Trial", "alien", "plain", "type_name",
+    "ALIEN", "FORKS", "Failure", "Kind", "Outcome", "Past", "Place", "Runner", "Stage", "Trial", "alien", "plain",
+    "type_name",
 ]  # fmt: skip
 
 
@@ -29,6 +31,8 @@ class Trial:
     """Of processor time; what a busy machine makes a run wait does not count."""
     until: str = ""
     """The cell after which no other is run; every cell is when empty."""
+    real: str = ""
+    """Not on a fake disk, but on a real one, where the checkpoint lies at this path: it is watched from outside."""
     images: tuple[Image, ...] = ()
     """Disks for a driver that lives several lives, each begun with :meth:`Stage.life`."""
 
@@ -57,6 +61,8 @@ class Outcome:
     """What the run learnt of the disk it was started on."""
     earlier: tuple[Past, ...] = ()
     """The lives before the last one, where a driver lived several; the recording above is the last one's."""
+    sightings: Sightings | None = None
+    """What was seen on a real disk; None for every other run, and where there is no real disk to give."""
 
 
 Runner = Callable[[Trial], Outcome]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import linecache
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 
 from grader.crash import Mark, Moment, Recording, savemap
 from grader.crash.operations import Write
 from grader.levels.level2.documents import document
 from grader.levels.level2.faults import Expected, Fault, cuts, written
 from grader.levels.level2.film import Film, Save
+from grader.levels.places import quotable
 from grader.words import language
 
 
@@ -28,7 +27,7 @@ def picture(played: Film, fault: Fault | None, cells: Mapping[str, str]) -> tupl
         (),
         played.recording.root,
     )
-    with _lines_of(cells):
+    with quotable(cells):
         html = savemap.as_html(recording, outcomes, _moment(fault), lang=language())
         text = savemap.as_text(recording, outcomes, _moment(fault), lang=language(), width=78)
     return html, text
@@ -77,16 +76,3 @@ def _letter(expected: Expected, content: bytes | None) -> str:
     if expected.is_new(content):
         return "N"
     return "R" if document(content) is None else "W"
-
-
-@contextmanager
-def _lines_of(cells: Mapping[str, str]) -> Iterator[None]:
-    """Let the picture quote the learner's lines, this learner's and only while it is drawn."""
-    names = {f"<cell {name}>": source for name, source in cells.items()}
-    for file, source in names.items():
-        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    try:
-        yield
-    finally:
-        for file in names:
-            linecache.cache.pop(file, None)
