@@ -11,7 +11,7 @@ from grader.levels.trial import Runner
 from grader.verdict import Verdict
 
 Judge = Callable[[list[Cell], list[Criterion], Runner, str], list[Verdict]]
-JUDGED = ("level1", "level2", "level3")
+JUDGED = ("level1", "level2", "level3", "level4")
 
 
 def judge_of(exercise: str) -> Judge:
