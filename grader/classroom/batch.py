@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.classroom import FAILED
-from grader.classroom.course_cells import CourseNotebook
+from grader.classroom.course_cells import CourseNotebook, fingerprint
 from grader.classroom.crew import Done, Hands
 from grader.classroom.folders import Folders, text_of
 from grader.classroom.grading import Judged, JudgeJob, PageJob, crashed, judged_before
 from grader.classroom.handed_in import TIMESTAMP, HandedIn
 from grader.classroom.rows import Piece
 from grader.classroom.sheet import Sheet, made_from
+from grader.classroom.submission import digest
 from grader.classroom.writer import Entry, Writer
 from grader.words import catalogue, say
 
@@ -38,6 +39,8 @@ class Graded:
     missing: int = 0
     """Notebooks still to be judged."""
     fresh: bool = False
+    dated: bool = False
+    """Whether there is a timestamp."""
     judged: dict[str, Judged] = field(default_factory=dict)
     sheets: dict[str, Sheet] = field(default_factory=dict)
     flags: list[str] = field(default_factory=list)
@@ -106,14 +109,15 @@ class Batch:
         contents = handed.contents(list(self._courses.values()))
         old = {} if self._force else {name: text_of(self._place(handed, name)) for name in contents}
         for name, content in contents.items():
-            text = old.get(name)
-            before = None if text is None else judged_before(text, content, self._courses[name], handed.student)
+            course, text = self._courses[name], old.get(name)
+            mark = fingerprint(course, handed.student, digest(content))
+            before = None if text is None else judged_before(text, mark)
             if before is not None:
                 graded.judged[name] = before
             else:
                 graded.fresh = True
                 graded.missing += 1
-                self._hands.put(JudgeJob(handed.student, self._courses[name], content))
+                self._hands.put(JudgeJob(handed.student, course, content, mark))
         self._judged(graded)
         return graded
 
@@ -122,6 +126,9 @@ class Batch:
 
     def _page(self, handed: HandedIn, notebook: str) -> Path:
         return self._folders.feedback / handed.student / self._exercise / f"{notebook}.html"
+
+    def _timestamp(self, graded: Graded) -> Path | None:
+        return graded.handed.folder / TIMESTAMP if graded.dated else None
 
     def _take(self, done: Done) -> None:
         job = done.job
@@ -155,10 +162,9 @@ class Batch:
         ready, self._ready = self._ready, []
         parts: list[tuple[Path, Path]] = []
         entries = []
-        timestamps = {}
         for graded in ready:
             stamp, understood = graded.handed.timestamp()
-            timestamps[graded.handed.student] = understood and (graded.handed.folder / TIMESTAMP).is_file()
+            graded.dated = understood and (graded.handed.folder / TIMESTAMP).is_file()
             if not understood:
                 graded.flags.append("timestamp can't be read")
             if graded.fresh:
@@ -174,9 +180,8 @@ class Batch:
             self._folders.settle(part, place)
         for graded in ready:
             student = graded.handed.student
-            folder = self._folders.autograded / student / self._exercise
             kept = {f"{name}.ipynb" for name in graded.judged}
-            self._folders.tidy(folder, kept, graded.handed.folder, timestamps[student])
+            self._folders.tidy(self._folders.autograded / student / self._exercise, kept, self._timestamp(graded))
             graded.sheets = sheets[student]
             graded.flags[:0] = [flag for judged in graded.judged.values() for flag in judged.flags]
             self._ask_for_pages(graded)
@@ -187,13 +192,18 @@ class Batch:
             sheet = graded.sheets[name]
             text = text_of(self._page(graded.handed, name))
             found = None if text is None else _MADE_FROM.search(text[:2000])
-            if found is None or found[1] != made_from(judged.text, sheet):
+            mark = made_from(judged.text, sheet)
+            if found is None or found[1] != mark:
                 graded.pages += 1
-                self._hands.put(PageJob(graded.handed.student, self._courses[name], judged.text, sheet))
+                self._hands.put(PageJob(graded.handed.student, self._courses[name], judged.text, sheet, mark))
 
     def _finish(self, graded: Graded) -> None:
         if not graded.pages:
-            del self._open[graded.handed.student]
+            student = graded.handed.student
+            if self._pages:
+                kept = {f"{name}.html" for name in graded.judged}
+                self._folders.tidy(self._folders.feedback / student / self._exercise, kept, self._timestamp(graded))
+            del self._open[student]
             for name, judged in graded.judged.items():  # a class's notebooks need not be kept in memory
                 graded.judged[name] = Judged("", judged.records, judged.verdicts, judged.flags)
             self._tell(graded)

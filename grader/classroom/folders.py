@@ -169,23 +169,22 @@ class Folders:
                 shutil.rmtree(path)
             os.replace(part, path)
 
-    def tidy(self, folder: Path, kept: set[str], source: Path, has_timestamp: bool) -> None:
-        """Leave the graded notebooks and the timestamp in a folder of autograded work, and nothing of earlier work."""
+    def tidy(self, folder: Path, kept: set[str], timestamp: Path | None) -> None:
+        """Leave in a folder of graded work what is ``kept`` and the timestamp, and nothing of earlier work."""
         with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
             for entry in os.scandir(folder):
-                if entry.name in kept or (entry.name == TIMESTAMP and has_timestamp):
+                if entry.name in kept or (entry.name == TIMESTAMP and timestamp is not None):
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     shutil.rmtree(entry.path)
                 else:
                     os.unlink(entry.path)
-            if has_timestamp:
-                target = folder / TIMESTAMP
-                content = (source / TIMESTAMP).read_bytes()
-                if not target.is_file() or target.read_bytes() != content:
-                    target.unlink(missing_ok=True)
-                    target.write_bytes(content)
-                    os.chmod(target, self._modes[".ipynb"])
+            target = folder / TIMESTAMP
+            if timestamp is not None and text_of(target) != (content := timestamp.read_text(encoding="utf-8")):
+                target.unlink(missing_ok=True)
+                target.write_text(content, encoding="utf-8", newline="")
+                os.chmod(target, self._modes[".html" if folder.is_relative_to(self.feedback) else ".ipynb"])
 
 
 def _mode(converter: Any) -> int:

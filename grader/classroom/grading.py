@@ -15,11 +15,11 @@ import nbformat
 from grader.answers.runner import Worker
 from grader.answers.sandbox import Isolation, NoSandbox
 from grader.classroom import FAILED
-from grader.classroom.course_cells import CourseNotebook, fingerprint
+from grader.classroom.course_cells import CourseNotebook
 from grader.classroom.judging import judge_into, needs_kernel
 from grader.classroom.records import Records, records_of
-from grader.classroom.sheet import Sheet, made_from
-from grader.classroom.submission import digest, opened, put_back
+from grader.classroom.sheet import Sheet
+from grader.classroom.submission import opened, put_back
 from grader.verdict import Text
 from grader.words import use_language
 
@@ -41,6 +41,7 @@ def judge_submission(
     content: bytes | Text,
     course: CourseNotebook,
     student: str,
+    made_from: str,
     worker: Worker | None = None,
     flags: tuple[str, ...] = (),
 ) -> Judged:
@@ -50,11 +51,12 @@ def judge_submission(
         content: the file's bytes, or why they could not be had.
         course: the course's own cells.
         student: whose it is.
+        made_from: the fingerprint of all this; the autograded notebook carries it.
         worker: where the learner's code runs; this process's own when None.
         flags: what else the instructor should know.
     """
     notebook = opened(content)
-    put_back(notebook, course, student)
+    put_back(notebook, course, made_from)
     notebook.metadata["crash_course"]["flags"].extend(flags)
     if needs_kernel(notebook):
         from nbgrader.preprocessors import Execute, LimitOutput
@@ -67,13 +69,11 @@ def judge_submission(
     return _judged(notebook)
 
 
-def judged_before(text: str, content: bytes | Text, course: CourseNotebook, student: str) -> Judged | None:
-    """Return what an autograded notebook says, if it was made from just this; else None."""
+def judged_before(text: str, made_from: str) -> Judged | None:
+    """Return what an autograded notebook says, if it carries this fingerprint; else None."""
     try:
         notebook = nbformat.v4.reads(text)
-        if notebook.metadata["crash_course"]["fingerprint"] != fingerprint(course, student, digest(content)):
-            return None
-        return _judged(notebook)
+        return _judged(notebook) if notebook.metadata["crash_course"]["fingerprint"] == made_from else None
     except Exception:  # torn, emptied or edited: whatever it is, it is judged again
         return None
 
@@ -90,16 +90,16 @@ def _judged(notebook: Any) -> Judged:
 
 def crashed(course: CourseNotebook, student: str, sentence: Text, reason: str) -> Judged:
     """Return what stands for a submission that twice took the process down that judged it; a person decides."""
-    return judge_submission(sentence, course, student, flags=(f"{FAILED}{reason}",))
+    return judge_submission(sentence, course, student, "", flags=(f"{FAILED}{reason}",))
 
 
-def feedback_page(text: str, course: CourseNotebook, student: str, sheet: Sheet) -> str:
-    """Return the feedback page of an autograded notebook."""
+def feedback_page(text: str, course: CourseNotebook, student: str, sheet: Sheet, made_from: str) -> str:
+    """Return the feedback page of an autograded notebook; it carries what it was made from."""
     from grader.classroom.feedback import page
 
     notebook = nbformat.v4.reads(text)
     sheet.into(notebook)
-    about = {"notebook": course.name, "student": student, "made_from": made_from(text, sheet), **sheet.about()}
+    about = {"notebook": course.name, "student": student, "made_from": made_from, **sheet.about()}
     return page(notebook, about)
 
 
@@ -119,6 +119,7 @@ class JudgeJob:
     student: str
     course: CourseNotebook
     content: bytes | Text
+    made_from: str
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,7 @@ class PageJob:
     course: CourseNotebook
     text: str
     sheet: Sheet
+    made_from: str
 
 
 Job = JudgeJob | PageJob
@@ -145,10 +147,11 @@ def do(job: Job, setting: Setting) -> Judged | str:
     with _one_at_a_time:  # a cluster's workers may have several threads
         use_language(setting.language)
         if isinstance(job, PageJob):
-            return feedback_page(job.text, job.course, job.student, job.sheet)
+            return feedback_page(job.text, job.course, job.student, job.sheet, job.made_from)
         if setting.isolation not in _workers:
             _workers[setting.isolation] = Worker(isolation=setting.isolation)
-        return judge_submission(job.content, job.course, job.student, _workers[setting.isolation])
+        worker = _workers[setting.isolation]
+        return judge_submission(job.content, job.course, job.student, job.made_from, worker)
 
 
 def attempt(job: Job, setting: Setting) -> tuple[Judged | str | None, str | Text]:

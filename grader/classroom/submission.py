@@ -288,15 +288,21 @@ def _reason(caught: Exception) -> Text:
     return caught.text if isinstance(caught, Unreadable) else words("unreadable.other", kind=type(caught).__name__)
 
 
-def put_back(nb: Any, course: CourseNotebook, student: str) -> list[str]:
+def put_back(nb: Any, course: CourseNotebook, made_from: str) -> list[str]:
     """Put the course's cells into an opened submission, in place, and note in its metadata what a person should know.
+
+    Args:
+        nb: the submission.
+        course: the course's cells.
+        made_from: the fingerprint of all that the verdicts will depend on.
 
     Returns:
         the flags for the instructor.
     """
     note = dict(nb.metadata["crash_course"])
+    note.pop("submission", None)
     restored = restore(nb, course.cells)
-    note["fingerprint"] = fingerprint(course, student, note.pop("submission"))
+    note["fingerprint"] = made_from
     if "unreadable" in note:
         note["flags"] = ["unreadable"]
     else:
@@ -306,6 +312,8 @@ def put_back(nb: Any, course: CourseNotebook, student: str) -> list[str]:
         note["missing_checks"] = restored.missing_checks
         note["flags"] = sorted(set(restored.flags))
     nb.metadata["crash_course"] = nbformat.from_dict(note)
+    if kernelspec := json.loads(course.kernelspec or "{}"):
+        nb.metadata["kernelspec"] = nbformat.from_dict(kernelspec)
     return list(note["flags"])
 
 
@@ -329,6 +337,7 @@ class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
         where = resources["nbgrader"]
         with Gradebook(where["db_url"]) as gradebook:
             course = course_notebook(gradebook.find_notebook(where["notebook"], where["assignment"]))
-        for flag in put_back(nb, course, where["student"]):
+        made_from = fingerprint(course, where["student"], nb.metadata["crash_course"]["submission"])
+        for flag in put_back(nb, course, made_from):
             self.log.warning("%s: %s", where["student"], flag)
         return nb, resources
