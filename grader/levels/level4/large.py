@@ -13,7 +13,7 @@ from grader.levels.level4.damage import flipped, told
 from grader.levels.level4.documents import NOTHING, read
 from grader.levels.level4.facts import LARGE
 from grader.levels.level4.lives import Life, Worker
-from grader.levels.level4.rules import Death, Problem, Start, check_found, check_life, check_refused
+from grader.levels.level4.rules import Death, Problem, Start, begun_with, check_found, check_life, check_refused
 from grader.levels.level4.runs import Search
 from grader.levels.level4.saves import EMPTY
 
@@ -79,11 +79,11 @@ def _damaged(walk: _Walk, life: Life) -> Problem | None:
 
 def _crashed(start: Start, life: Life, dice: random.Random) -> _Walk:
     """Crash a life at a moment drawn by chance; now and then a byte of what is left turns over."""
-    drawn = _Drawn()
+    drawn = _Drawn(dice)
     survey = PowerLoss().survey(life.running, drawn.look, memory=drawn)
-    outcome = dice.choice(survey.outcomes)
-    image = drawn.images[outcome.result]
-    before = read(life.data["before"]["loaded"], LARGE).progress
+    outcome = next(outcome for outcome in survey.outcomes if outcome.result == drawn.number)
+    image = drawn.image
+    before = begun_with(life, LARGE).progress
     death = Death(life, outcome.moment)
     following = replace(start, deaths=(*start.deaths, death), floor=max(start.floor, before))
     files = [n for n, inode in image.inodes.items() if inode.kind == "file" and inode.data]
@@ -109,17 +109,22 @@ def _quiet(life: Life, moment: Moment) -> bool:
 
 
 class _Drawn(Memory[int]):
-    """Takes every disk of a survey down and looks at none."""
+    """Draws one of the disks of a survey and lives on none."""
 
-    def __init__(self) -> None:
+    def __init__(self, dice: random.Random) -> None:
         super().__init__(self._never)
-        self.images: list[Image] = []
+        self.dice = dice
+        self.count = 0
+        self.number = 0
+        self.image: Image = EMPTY
 
     @staticmethod
     def _never(_: Image) -> tuple[int, tuple[()]]:
         raise AssertionError
 
     def see(self, snapshot: Snapshot) -> tuple[int, tuple[Query, ...]]:
-        """Note a disk's number."""
-        self.images.append(snapshot.image())
-        return len(self.images) - 1, ()
+        """Take each disk in place of the one before with a chance that makes all of them as likely."""
+        self.count += 1
+        if self.dice.randrange(self.count) == 0:
+            self.number, self.image = self.count, snapshot.image()
+        return self.count, ()

@@ -52,6 +52,8 @@ class Life:
     failure: Failure | None = None
     """Why it was stopped, when it was."""
     observations: tuple[Observation, ...] = ()
+    known: dict[str, Any] = field(default_factory=dict)
+    """What has been worked out about it, to be asked for again."""
 
     @cached_property
     def events(self) -> tuple[Event, ...]:

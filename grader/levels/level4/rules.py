@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.crash import Image, Moment
-from grader.levels.level4.documents import NOTHING, Progress, first_difference, read, same_messages
+from grader.levels.level4.documents import NOTHING, Progress, Reading, first_difference, read, same_messages
 from grader.levels.level4.facts import Script
 from grader.levels.level4.lives import Event, Life
 from grader.levels.trial import Place
@@ -44,6 +44,14 @@ class Problem:
     values: dict[str, Any] = field(default_factory=dict)
 
 
+def begun_with(life: Life, script: Script) -> Reading:
+    """Return what ``load`` gave when the life began; what it raised counts as nothing."""
+    if "begun_with" not in life.known:
+        life.known["begun_with"] = read(life.data["before"]["loaded"], script)
+    reading: Reading = life.known["begun_with"]
+    return reading
+
+
 def check_found(start: Start, life: Life, script: Script) -> Problem | None:
     """Check what ``load`` found after the last crash of ``start``, before anything else was done."""
     if life.failure is not None:
@@ -51,7 +59,7 @@ def check_found(start: Start, life: Life, script: Script) -> Problem | None:
     before = life.data["before"]
     if before["raised"] is not None:
         return Problem("load_raises", start, life, values={"error": before["raised"]})
-    reading = read(before["loaded"], script)
+    reading = begun_with(life, script)
     if reading.fault:
         return Problem(f"load_wrong.{reading.fault}", start, life, values=dict(reading.values))
     parent = start.deaths[-1] if start.deaths else None
@@ -78,7 +86,7 @@ def check_life(start: Start, life: Life, script: Script, *, claims: bool = False
     ``claims``: whether each call must be covered by a claim.
     """
     happened = Counter(key for _, key in life.image.world)
-    complete = read(life.data["before"]["loaded"], script).complete
+    complete = begun_with(life, script).complete
     for event in life.events:
         wrong = _unheld(start, life, event) if claims else None
         wrong = wrong or _event(start, life, event, happened, script, complete)

@@ -10,10 +10,10 @@ from typing import Any
 from grader.crash import Image, Moment, PowerLoss
 from grader.crash.models import Outcome
 from grader.crash.operations import Observation
-from grader.levels.level4.documents import NOTHING, Progress, read
+from grader.levels.level4.documents import Progress
 from grader.levels.level4.facts import Script
 from grader.levels.level4.lives import BATCH, Known, Life, Worker, counts
-from grader.levels.level4.rules import Death, Problem, Start, check_found, check_life
+from grader.levels.level4.rules import Death, Problem, Start, begun_with, check_found, check_life
 
 MODEL = PowerLoss()
 MOST_LIVES = 320
@@ -117,15 +117,20 @@ class Search:
             if found is None:
                 continue
             crashed = self.after(start, life, outcome.moment)
-            problem = check_found(crashed, found, self.script) or check_life(crashed, found, self.script)
+            problem = check_found(crashed, found, self.script) or self._lived(crashed, found)
             if problem is not None and (first is None or _rank(problem) < _rank(first)):
                 first = problem
         return first
 
     def _floor(self, start: Start, life: Life) -> Progress:
-        before = life.data.get("before")
-        found = read(before["loaded"], self.script).progress if before and before["raised"] is None else NOTHING
-        return max(start.floor, found)
+        return max(start.floor, begun_with(life, self.script).progress)
+
+    def _lived(self, start: Start, life: Life) -> Problem | None:
+        """Check what a life did, once: that does not depend on how it came about."""
+        if "lived" not in life.known:
+            life.known["lived"] = check_life(start, life, self.script)
+        problem: Problem | None = life.known["lived"]
+        return replace(problem, start=start) if problem is not None else None
 
     def after(self, start: Start, life: Life, moment: Moment) -> Start:
         """Return where the next life begins when this one is crashed."""
