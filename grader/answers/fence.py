@@ -21,18 +21,22 @@ from grader.answers.frames import Limits
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP = 1, 4, 22
 _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 36, 38
 
+try:
+    import resource
+except ImportError:  # Windows, a browser
+    resource = None  # type: ignore[assignment]
+
+_LIBC = ctypes.CDLL(None) if sys.platform.startswith("linux") else None
+
 FILE_SIZE = 1 << 20
 """Bytes of a file on the real disk. On the fake one it doesn't count."""
 
 
 def _prctl(option: int, value: int, pointer: int = 0) -> bool:
-    if not sys.platform.startswith("linux"):
+    if _LIBC is None:
         return False
-    with contextlib.suppress(OSError, AttributeError):
-        call = ctypes.CDLL(None).prctl
-        zero = ctypes.c_ulong(0)
-        return bool(call(option, ctypes.c_ulong(value), ctypes.c_ulong(pointer), zero, zero) == 0)
-    return False
+    zero = ctypes.c_ulong(0)
+    return bool(_LIBC.prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(pointer), zero, zero) == 0)
 
 
 def show(shown: bool) -> None:
@@ -47,8 +51,9 @@ def adopt_orphans() -> None:
 
 def limit(limits: Limits, seconds: float, *, own_user: bool = False, file_size: int = FILE_SIZE) -> None:
     """Take this process's limits on. ``own_user``: nothing but this run counts as its user's processes."""
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource
+    if resource is None:
+        return
+    with contextlib.suppress(ValueError, OSError):
 
         def lower(which: int, value: int) -> None:
             hard = resource.getrlimit(which)[1]
@@ -144,17 +149,16 @@ def _filter(own: int, system: int, architecture: int) -> bytes:
 
 def _lose_rights() -> None:
     """Keep none of root's rights but that of owning root's files."""
-    with contextlib.suppress(OSError, AttributeError):
+    if _LIBC is not None:
         head = ctypes.create_string_buffer(struct.pack("=II", 0x20080522, 0))  # version 3, this process
-        ctypes.CDLL(None).capset(head, ctypes.create_string_buffer(24))
+        _LIBC.capset(head, ctypes.create_string_buffer(24))
 
 
 def forbid() -> bool:
     """Forbid this process, for good, to start or reach other processes or the network; False where that can't be."""
-    if sys.platform.startswith("linux"):
-        _lose_rights()
+    _lose_rights()
     known = _ARCHITECTURES.get(platform.machine())
-    if known is None or not sys.platform.startswith("linux"):
+    if known is None or _LIBC is None:
         return False
     system, architecture = known
     program = _filter(os.getpid(), system, architecture)

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import os
 import subprocess
 import sys
 import threading
 from collections.abc import Iterable
-from typing import IO
 
 import msgspec
 
-from grader.answers import frames, sandbox, start, wire
+from grader.answers import frames, live, sandbox, start, wire
 from grader.answers.cells import Cell
-from grader.answers.patience import WALL
+from grader.answers.handle import Handle
+from grader.answers.live import LiveJob
 from grader.answers.sandbox import Isolation
+from grader.levels import sightings
+from grader.levels.sightings import Sightings
 from grader.levels.trial import Failure, Outcome, Runner, Trial
 
+_GONE = (OSError, EOFError, ValueError, msgspec.MsgspecError)
+"""What talking to a zygote that is no more, or no longer itself, raises."""
 BUSY = "busy"
 """Type of a ``broken`` failure: the machine was too busy, twice, to let the run come to anything."""
 
 
 class Worker:
-    """A zygote, started at the first run and kept warm; one run at a time.
+    """Zygotes, each started at its first run and kept warm; one run at a time.
 
     Args:
         limits: what one run may use.
@@ -37,9 +40,9 @@ class Worker:
     def __init__(self, limits: frames.Limits | None = None, *, isolation: Isolation = "plain") -> None:
         self.limits = limits or frames.Limits()
         self.isolation = sandbox.enclosure(isolation)
-        self._process: subprocess.Popen[bytes] | None = None
+        self.fake = Handle(self._launched, self.limits)
+        self.live = Handle(lambda: start.launch(self.isolation, "live"), self.limits)
         self._lock = threading.Lock()
-        self._owner = os.getpid()
         atexit.register(self.close)
 
     def runner(self, cells: Iterable[Cell]) -> Runner:
@@ -49,86 +52,62 @@ class Worker:
 
     def run(self, cells: list[tuple[str, str]], trial: Trial) -> Outcome:
         """Make one run. Whatever goes wrong comes back as an outcome with a failure; nothing is raised."""
+        if trial.real:
+            return Outcome(None, sightings=self._watched(cells, trial))
         job = wire.Job(cells, trial, self.limits)
         if sys.platform == "emscripten":
             from grader.answers.worker import run_here
 
             return run_here(job)
-        for _ in range(2):
+        order = frames.Order(trial.seconds, self.limits, frames.heavy_in(source for _, source in cells))
+        for attempt in range(2):
             with self._lock:
                 try:
-                    reply = self._ask(job)
-                except (OSError, EOFError, msgspec.MsgspecError, ValueError) as error:
-                    self._stop()
+                    reply = self.fake.ask(order, wire.encode(job))
+                except _GONE as error:
+                    self.fake.stop()
+                    if self.isolation.sandboxed and not attempt:
+                        continue  # nothing in there can end a zygote: it was somebody else's doing
                     return Outcome(None, failure=Failure("died", message=f"{type(error).__name__}: {error}"[:200]))
             outcome = read(reply)
             if not (reply.starved and outcome.failure is not None and outcome.failure.kind == "time"):
                 return outcome
         return Outcome(None, failure=Failure("broken", BUSY))  # once more in vain: nothing to judge it by
 
+    def _watched(self, cells: list[tuple[str, str]], trial: Trial) -> Sightings | None:
+        """Return what is seen of the program on a real disk; None where none can be given to it."""
+        if not self.isolation.sandboxed:
+            return None
+        job = LiveJob(cells, trial.driver, trial.arguments, trial.real, self.limits, trial.seconds)
+        order = frames.Order(trial.seconds, self.limits, frames.heavy_in(source for _, source in cells))
+        for _ in range(2):
+            with self._lock:
+                try:
+                    reply = self.live.ask(order, live.encode_job(job))
+                    seen = sightings.decode(reply.payload) if reply.ended == "result" else None
+                except _GONE:
+                    self.live.stop()
+                    continue
+            if seen is not None and seen.plays and seen.plays[0].ended != "starved":
+                return seen
+        return None
+
     def warm(self) -> None:
         """Start the zygote, if it is not there, without waiting for it."""
         if sys.platform != "emscripten":
             with self._lock, contextlib.suppress(OSError):
-                self._started()
+                self.fake.started()
 
     def close(self) -> None:
-        """End the zygote."""
+        """End the zygotes."""
         with self._lock:
-            self._stop()
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._owner != os.getpid():  # a fork of the judge: the pipes are the parent's
-            self._process, self._owner = None, os.getpid()
-        if self._process is None or self._process.poll() is not None:
-            self._stop()
-            self._process = self._launched()
-        return self._process
+            self.fake.stop()
+            self.live.stop()
 
     def _launched(self) -> subprocess.Popen[bytes]:
         if not self.isolation.isolated:
             return start.take() or start.launch()
         return start.launch(self.isolation)
-
-    def _ask(self, job: wire.Job) -> frames.Reply:
-        process = self._started()
-        assert process.stdin is not None and process.stdout is not None
-        longest = WALL * (job.trial.seconds + self.limits.grace)
-        watchdog = threading.Timer(longest + 15, process.kill)
-        watchdog.daemon = True
-        watchdog.start()
-        try:
-            heavy = frames.heavy_in(source for _, source in job.cells)
-            order = frames.Order(job.trial.seconds, self.limits, heavy)
-            process.stdin.write(frames.framed(frames.encode(order)) + frames.framed(wire.encode(job)))
-            process.stdin.flush()
-            (size,) = frames.FRAME.unpack(_exactly(process.stdout, frames.FRAME.size))
-            if size > self.limits.result + 2 * self.limits.output + 4096:
-                raise ValueError("reply too large")
-            return frames.decode_reply(_exactly(process.stdout, size))
-        finally:
-            watchdog.cancel()
-
-    def _stop(self) -> None:
-        process, self._process = self._process, None
-        if process is None or self._owner != os.getpid():
-            return
-        for pipe in (process.stdin, process.stdout):
-            with contextlib.suppress(OSError):
-                if pipe is not None:
-                    pipe.close()
-        try:
-            process.wait(0.5)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def _exactly(pipe: IO[bytes], size: int) -> bytes:
-    data = pipe.read(size)
-    if len(data) != size:
-        raise EOFError("the worker ended")
-    return data
 
 
 def read(reply: frames.Reply) -> Outcome:

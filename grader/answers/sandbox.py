@@ -30,7 +30,8 @@ REQUIRE = "CRASH_COURSE_REQUIRE_SANDBOX"
 """Set to anything but 0 or nothing, a class's workers are ``required`` to have a sandbox."""
 
 SCRATCH_SIZE = 64 * 1024 * 1024
-HOME = "/home/learner"
+HOME = "/tmp/learner"
+"""Made new for each run that has a real disk; elsewhere it is not there, as on the fake disk."""
 _NOBODY = 65534
 _FIRST_USER = 0x70000000
 """Users from here on belong to nobody; each worker of a root's takes one of its own."""
@@ -43,9 +44,10 @@ _MACHINE = (
 _LIBRARIES = ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64")
 _OWN_FOLDERS = ("crash",)
 _OWN_FILES = (
-    "__init__.py", "answers/__init__.py", "answers/fence.py", "answers/frames.py", "answers/patience.py",
-    "answers/play.py", "answers/wire.py", "answers/worker.py", "answers/zygote.py", "levels/__init__.py",
-    "levels/failures.py", "levels/trial.py", "levels/values.py", "levels/*_drive.py",
+    "__init__.py", "answers/__init__.py", "answers/fence.py", "answers/frames.py", "answers/inotify.py",
+    "answers/live.py", "answers/patience.py", "answers/play.py", "answers/wire.py", "answers/worker.py",
+    "answers/zygote.py", "levels/__init__.py", "levels/failures.py", "levels/sightings.py", "levels/trial.py",
+    "levels/values.py", "levels/*_drive.py", "levels/*_live.py",
 )  # fmt: skip
 """What a worker imports of this package. The judges, their words, criteria and answers are not among it."""
 
@@ -190,7 +192,7 @@ def _bubblewrap() -> Enclosure:
         "--perms", "1777", "--size", str(SCRATCH_SIZE), "--tmpfs", "/dev/shm",
         "--perms", "1777", "--size", str(SCRATCH_SIZE), "--tmpfs", "/tmp",
         *_in_sight(), "--perms", "0644", "--ro-bind-data", "{0}", "/etc/passwd",
-        "--perms", "0755", "--dir", HOME, "--remount-ro", "/", "--chdir", "/tmp", "--clearenv",
+        "--remount-ro", "/", "--chdir", "/tmp", "--clearenv",
     ]  # fmt: skip
     for name, value in settings().items():
         prefix += ["--setenv", name, value]

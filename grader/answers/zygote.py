@@ -142,14 +142,19 @@ def end_descendants() -> None:
             return
 
 
-def start(child: Child) -> tuple[int, int, int]:
-    """Fork a child; return its process id and the ends of the pipes it sends its result and its output into."""
+def start(child: Child, answers: int | None = None) -> tuple[int, int, int]:
+    """Fork a child; return its process id and the ends of the pipes it sends its result and its output into.
+
+    Args:
+        child: what it is.
+        answers: a pipe that it may read from, as number 4.
+    """
     result, result_in = os.pipe()
     out, out_in = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
-            _dress(result_in, out_in)
+            _dress(result_in, out_in, answers)
             child(3, 1)
         finally:
             _leave(70)
@@ -158,8 +163,8 @@ def start(child: Child) -> tuple[int, int, int]:
     return pid, result, out
 
 
-def _dress(result: int, out: int) -> None:
-    """Leave this process nothing but standard input, output and error, and the pipe for its result as number 3."""
+def _dress(result: int, out: int, answers: int | None) -> None:
+    """Leave this process nothing but standard input, output and error, its result's pipe (3) and its answers' (4)."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     os.setsid()
@@ -168,7 +173,9 @@ def _dress(result: int, out: int) -> None:
     os.dup2(out, 1)
     os.dup2(out, 2)
     os.dup2(result, 3, inheritable=False)
-    os.closerange(4, 256)
+    if answers is not None:
+        os.dup2(answers, 4, inheritable=False)
+    os.closerange(4 if answers is None else 5, 256)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stdout = open(1, "w", encoding="utf-8", errors="replace", closefd=False, buffering=1)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", errors="replace", closefd=False, buffering=1)  # noqa: SIM115

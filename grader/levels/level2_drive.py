@@ -54,7 +54,7 @@ def _run(stage: Stage, run_agent: Any, number: int, script: dict[str, Any]) -> N
 
     def call_model(tools: Any = None, messages: Any = None, **_: Any) -> SimpleNamespace:
         nonlocal calls
-        if _looks_like_messages(tools) and not _looks_like_messages(messages):
+        if looks_like_messages(tools) and not looks_like_messages(messages):
             messages = tools
         stage.mark("model", {"call": calls, "messages": plain(messages)})
         turn = turns[min(calls, len(turns) - 1)]
@@ -71,7 +71,7 @@ def _run(stage: Stage, run_agent: Any, number: int, script: dict[str, Any]) -> N
     def execute_tool(name: Any = None, input: Any = None, *_: Any) -> str:
         call = {"call": calls, "name": plain(name), "input": plain(input)}
         stage.mark("tool-begin", call)
-        turn = _turn_named(turns[: max(calls, 1)], call)
+        turn = turn_named(turns[: max(calls, 1)], call)
         stage.mark("tool-end", call)
         return str(turn.get("result", "nothing to do"))
 
@@ -82,14 +82,14 @@ def _run(stage: Stage, run_agent: Any, number: int, script: dict[str, Any]) -> N
     stage.mark("run-end", {"run": number, "returned": plain(returned), "type": type_name(returned)})
 
 
-def _turn_named(turns: list[dict[str, Any]], call: dict[str, Any]) -> dict[str, Any]:
+def turn_named(turns: list[dict[str, Any]], call: dict[str, Any]) -> dict[str, Any]:
     """Return the last turn that named this tool with this input, else the last turn."""
     asked = call["name"], call["input"]
     named = [t for t in turns if any((b.get("name"), b.get("input")) == asked for b in t["content"])]
     return named[-1] if named else turns[-1]
 
 
-def _looks_like_messages(value: Any) -> bool:
+def looks_like_messages(value: Any) -> bool:
     return type(value) is list and bool(value) and type(value[0]) is dict and "role" in value[0]
 
 

@@ -100,3 +100,22 @@ AGAIN = _script(
 
 FIRST = [LONG, SHORT]
 SECOND = [BIG_TASK, NO_TOOL]
+
+
+def unforeseen(token: str) -> list[dict[str, Any]]:
+    """Return scripts that nobody can know who does not know the token: it is in every text and result."""
+    pages = "\n".join(f"{n:03d} {token} naïve 第 {n} 页" for n in range(1, 241))
+    return [
+        _script(
+            f"Look {token} up, read its pages, then tell 王芳.",
+            _call("search_notes", {"query": token}, f"{token}：周一休息", number="call_1"),
+            _call("search_notes", {"query": "pages", "of": [token, None]}, pages, number="call_2"),
+            _call("send_mail", {"to": "王芳", "text": token[::-1]}, f"sent {token}", number="call_3", text="I mail it."),
+            _answer(f"{token} is done."),
+        ),
+        _script(
+            f"Add what {token} stands for.",
+            _call("add", {"a": len(token), "b": 1}, token[1:], number="call_4"),
+            _answer(token),
+        ),
+    ]

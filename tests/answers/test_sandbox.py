@@ -150,7 +150,7 @@ def test_only_the_judges_own_settings_are_in_the_environment(enclosed: Worker, m
 
 
 @needs_bubblewrap
-@pytest.mark.parametrize("place", ["/", "/dev/", "/home/learner/", "/usr/lib/", "/etc/", f"{sys.prefix}/lib/"])
+@pytest.mark.parametrize("place", ["/", "/dev/", "/usr/lib/", "/etc/", f"{sys.prefix}/lib/"])
 def test_nothing_is_written_outside_the_scratch(enclosed: Worker, place: str) -> None:
     assert printed(enclosed, REAL + f"print(made({place!r} + 'x'))") in ("refused 13\n", "refused 30\n")
 
@@ -406,7 +406,7 @@ def test_a_judge_that_is_killed_takes_its_worker_along() -> None:
     """Even in the middle of a run, and with bubblewrap in between."""
     program = (
         "from grader.answers.runner import Worker\nfrom grader.levels.trial import Trial\n"
-        "w = Worker(isolation='auto')\nw.run([('a', '1')], Trial('level1'))\nprint(w._process.pid, flush=True)\n"
+        "w = Worker(isolation='auto')\nw.run([('a', '1')], Trial('level1'))\nprint(w.fake.started().pid, flush=True)\n"
         "w.run([('a', 'while True: pass')], Trial('level1', seconds=60.0))"
     )
     judge = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)

@@ -13,6 +13,7 @@ from grader.levels.level2.facts import CELL_WRITTEN, CODE, HAZARDS, SECONDS, wor
 from grader.levels.level2.film import begin_of
 from grader.levels.level2.loop import Loop
 from grader.levels.level2.point_a import PointA
+from grader.levels.level2.real_disk import seen_again
 from grader.levels.literals import last_cell_with, literal
 from grader.levels.trial import FORKS, Failure, Outcome, Runner, Trial
 from grader.verdict import Text, Verdict
@@ -46,7 +47,7 @@ class Judge:
         escape = self._escape()
         if escape is not None:
             return [self.case.verdict(criterion, None, escape) for criterion in asked]
-        return [_QUESTIONS[criterion](self.case).verdict() for criterion in asked]
+        return seen_again(self.case, [_QUESTIONS[criterion](self.case).verdict() for criterion in asked])
 
     def texts(self) -> tuple[dict[str, Any], Failure | None]:
         """Return the written answers as plain values, and why one may be missing.

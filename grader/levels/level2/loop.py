@@ -73,14 +73,14 @@ class Loop:
             if number >= len(runs):
                 failure = outcome.failure or Failure("damaged")
                 return words("runs.stopped", why=self.case.reason(failure))
-            wrong = _loop(runs[number], script, self.case, outcome.failure)
+            wrong = one_loop(runs[number], script, self.case, outcome.failure)
             if wrong is not None:
                 before = words("runs.second_call") if number else None
                 return join(before, wrong)
         return None
 
 
-def _loop(marks: list[Mark], script: dict[str, Any], case: Case, failure: Failure | None) -> Text | None:
+def one_loop(marks: list[Mark], script: dict[str, Any], case: Case, failure: Failure | None) -> Text | None:
     """Return the first thing wrong with one run of the loop."""
     turns = script["turns"]
     expected = [block for turn in turns if (block := tool_use(turn)) is not None]

@@ -18,6 +18,27 @@ from grader.verdict import Text, Verdict
 from grader.words import plain
 
 
+def is_named(content: bytes | None, block: dict[str, Any]) -> bool:
+    """Tell whether a checkpoint holds just this call as pending, and its assistant message last."""
+    found = document(content) or {}
+    pending = found.get("pendingToolUse")
+    if isinstance(pending, list) and len(pending) == 1:
+        pending = pending[0]
+    same = isinstance(pending, dict) and all(
+        key in pending and pending[key] == block.get(key) for key in ("id", "name", "input")
+    )
+    return same and names_call(found, block)
+
+
+def is_booked(content: bytes | None, block: dict[str, Any], result: Any) -> bool:
+    """Tell whether a checkpoint holds a call's result, and no call as pending."""
+    found = document(content)
+    if found is None or found.get("pendingToolUse"):
+        return False
+    # under which role the result stands, the loop's criterion asks
+    return has_result(as_list(found.get("messages")), str(block.get("id")), result, of_user=False)
+
+
 class PointA:
     """The judge of ``level2-point-a``."""
 
@@ -85,6 +106,8 @@ class PointA:
         return None, seen
 
     def _named(self, played: Film, index: int, since: int, content: bytes | None, block: dict[str, Any]) -> Text | None:
+        if is_named(content, block):
+            return None
         call = plain(f"{block['name']} ({block['id']})")
         found = document(content)
         saved = any(save.begin > since and save.end <= index for save in played.saves)
@@ -119,9 +142,7 @@ class PointA:
                 shown = json.dumps(pending[key], ensure_ascii=False)
                 wanted = json.dumps(block[key], ensure_ascii=False)
                 return words("point_a.key_wrong", call=call, key=key, found=shortened(shown), wanted=shortened(wanted))
-        if not names_call(found, block):
-            return words("point_a.message_missing", call=call)
-        return None
+        return words("point_a.message_missing", call=call)
 
     def _saved_later(self, played: Film, index: int, block: dict[str, Any]) -> Text | None:
         """Return the message for a call that is written down only after its tool has run."""
@@ -149,6 +170,8 @@ class PointA:
         )
 
     def _booked(self, content: bytes | None, block: dict[str, Any], result: Any) -> Text | None:
+        if is_booked(content, block, result):
+            return None
         call = plain(f"{block['name']} ({block['id']})")
         found = document(content)
         if found is None:
@@ -157,8 +180,6 @@ class PointA:
         if pending:
             return words("point_a.not_cleared", call=call, found=shortened(json.dumps(pending, ensure_ascii=False)))
         messages = as_list(found.get("messages"))
-        if has_result(messages, block["id"], result, of_user=False):
-            return None  # under which role, the loop's criterion asks
         if any(isinstance(result, str) and result in text for message in messages[1:] for text in texts_in(message)):
             return words("point_a.result_elsewhere", call=call, id=plain(str(block["id"])))
         return words("point_a.result_missing", call=call)

@@ -1,0 +1,75 @@
+"""What was seen of a learner's program on a real disk, from another process: plain data, none of it the learner's word.
+
+A *play* is one run of the cells and of a driver in a process of its own, which knows of no fake disk and no recorder.
+It stands still whenever it asks for something (the model's answer, a tool's result), and then the checkpoint is looked
+at from outside. Between two looks, the kernel tells what was done to the file's name.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+What = Literal["modified", "gone", "came"]
+"""What became of the checkpoint's name: its file was written to or cut under it; it was taken away; it was given."""
+
+
+class Look(msgspec.Struct, frozen=True):
+    """The checkpoint while the program stood still."""
+
+    kind: str
+    """What the program asked for, as a driver's mark would call it; ``killed`` when it was dead."""
+    data: Any
+    content: int
+    """Which of the contents the file held; -1 when there was none."""
+    inode: int
+    plain: bool
+    """Whether its name is that of a file, not of a link to one."""
+
+
+class Event(msgspec.Struct, frozen=True):
+    """What the kernel told."""
+
+    what: What
+    after: int
+    """How many looks were before it."""
+
+
+class Play(msgspec.Struct, frozen=True):
+    """One run."""
+
+    looks: list[Look]
+    events: list[Event]
+    ended: Literal["end", "raised", "stopped", "died", "time", "starved"]
+    detail: str = ""
+    told: bool = True
+    """Whether the kernel told everything: no queue ran over, and no folder on the way was moved."""
+    kill: Literal["", "byte", "moment"] = ""
+    """How it was to be killed: at a byte of a write, or at a moment in a save."""
+    killed: bool = False
+
+
+class Sightings(msgspec.Struct, frozen=True):
+    """All that was seen of one program. The first play was left alone."""
+
+    plays: list[Play]
+    contents: list[bytes]
+
+    def content(self, look: Look) -> bytes | None:
+        """Return the bytes of the checkpoint at one look."""
+        return self.contents[look.content] if 0 <= look.content < len(self.contents) else None
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(Sightings)
+
+
+def encode(sightings: Sightings) -> bytes:
+    """Return sightings as bytes."""
+    return _encoder.encode(sightings)
+
+
+def decode(data: bytes) -> Sightings:
+    """Return the sightings in ``data``."""
+    return _decoder.decode(data)
