@@ -22,7 +22,9 @@ def locked(folder: str | os.PathLike[str]) -> Iterator[None]:
         folder: what to lock; it is made if it is missing.
     """
     make_folder(Path(folder))
-    if sys.platform == "win32":  # Windows can't open a folder: a file in it is locked, and stays
+    if sys.platform == "emscripten":  # in a browser there is no second process to keep out
+        yield
+    elif sys.platform == "win32":  # Windows can't open a folder: a file in it is locked, and stays
         import msvcrt
 
         descriptor = os.open(Path(folder) / ".lock", os.O_RDWR | os.O_CREAT)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from .files import make_folder
 from .store import Record, Rule, Store, decode_record, encode_record
 
 
@@ -18,6 +19,7 @@ class SqliteStore(Store):
     def __init__(self, path: str | os.PathLike[str], clock: Callable[[], float] = time.time) -> None:
         super().__init__(clock)
         self.path = Path(path)
+        make_folder(self.path.parent)
         with self._connected() as database:
             database.execute("CREATE TABLE IF NOT EXISTS records (key TEXT PRIMARY KEY, record TEXT NOT NULL)")
 

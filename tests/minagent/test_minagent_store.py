@@ -300,7 +300,6 @@ def test_nothing_is_left_beside_the_records(tmp_path) -> None:
     store.save("t1", DOCUMENT, 0)
     store.claim("t1", "host-1", 60)
     assert [path.name for path in (tmp_path / "store").iterdir()] == ["t1.json"]
-    (tmp_path / "db").mkdir()
     SqliteStore(tmp_path / "db" / "s.db").save("t1", DOCUMENT, 0)
     assert [path.name for path in (tmp_path / "db").iterdir()] == ["s.db"]
 

@@ -3,17 +3,28 @@
 import threading
 from pathlib import Path
 
+import msgspec
 import pytest
 from minagent import (
     Conflict,
     DeltaLog,
     FakeModel,
+    LeaseLost,
+    Remembered,
+    Site,
     StaleWriter,
     TaskClaimed,
+    TaskState,
+    TicketSystem,
     checkpoint,
+    claim_task,
     load_checkpoint,
+    new_task,
+    prove,
     save_checkpoint,
+    settle_writes,
     start,
+    work_on,
 )
 from minagent.course import guide
 from stores import Place
@@ -177,6 +188,60 @@ def test_an_owner_that_wakes_up_late_is_fenced_off_in_its_own_process(place: Pla
     assert a.end().said[-1].startswith("fenced: The claim 1 is over; the last one is 2.")
     assert store.save("t1", {"by": "host-2"}, 1, lease) == 2
     assert store.load("t1").document == {"by": "host-2"}
+
+
+def test_a_lease_runs_out_under_a_long_call_and_there_is_still_one_ticket(place: Place) -> None:
+    """A slow tool, a second worker: the token guards the document, the key from the intent guards the world."""
+    store, outside = place.store(), Remembered()
+    world, slow_world = TicketSystem(outside), TicketSystem(outside, fates=["done"])
+    task = new_task("seo", "Mend", ["page-1"], created_by="mei", now="2026-07-01T09:00:00Z", limit=9)
+    version = store.save("seo", msgspec.to_builtins(task), 0)
+    lease_a = store.claim("seo", "A", 180)
+
+    def save_a(state: TaskState) -> None:
+        nonlocal version
+        version = store.save("seo", msgspec.to_builtins(state), version, lease_a)
+
+    work_on(task, task.items[0], slow_world, Site(), save_a)  # the ticket is made; A still waits for the answer
+    place.clock.now += 181
+
+    lease_b = place.store().claim("seo", "B", 180)
+    stored = store.load("seo")
+    theirs = msgspec.convert(stored.document, TaskState)
+    assert theirs.items[0].steps["ticket"].status == "started"
+    settle_writes(theirs, world, lambda state: None)
+    work_on(theirs, theirs.items[0], world, Site(), lambda state: None)
+    store.save("seo", msgspec.to_builtins(theirs), stored.version, lease_b)
+
+    prove(task.items[0], "ticket", {"id": "T-A", "key": "late"}, "2026-07-01T09:04:00Z")
+    with pytest.raises(LeaseLost):
+        save_a(task)
+    assert outside.done("ticket for page-1") == outside.done("notice for page-1") == 1
+    last = msgspec.convert(store.load("seo").document, TaskState)
+    assert last.items[0].stage == "done" and last.items[0].steps["ticket"].external_id != "T-A"
+
+
+def test_of_two_that_claim_a_task_state_at_the_same_instant_one_is_refused(place: Place) -> None:
+    """`claim_task` writes its claim into the document; the version makes that a claim that only one can have."""
+    store = place.store()
+    task = new_task("seo", "Mend", ["page-1"], created_by="mei", now="2026-07-01T09:00:00Z", limit=9)
+    store.save("seo", msgspec.to_builtins(task), 0)
+    seen = [store.load("seo"), store.load("seo")]
+    ends = []
+    for host, stored in zip(("A", "B"), seen, strict=True):
+        state = msgspec.convert(stored.document, TaskState)
+        try:
+            claim_task(
+                state,
+                host,
+                "2026-07-01T09:00:00Z",
+                lambda state, stored=stored: store.save("seo", msgspec.to_builtins(state), stored.version) and None,
+            )
+            ends.append("has it")
+        except Conflict:
+            ends.append("refused")
+    assert ends == ["has it", "refused"]
+    assert store.load("seo").document["claim"]["owner"] == "A"
 
 
 # -- the log of deltas ---------------------------------------------------------------------------------------
