@@ -110,7 +110,7 @@ def unforeseen(token: str) -> list[dict[str, Any]]:
             f"Look {token} up, read its pages, then tell 王芳.",
             _call("search_notes", {"query": token}, f"{token}：周一休息", number="call_1"),
             _call("search_notes", {"query": "pages", "of": [token, None]}, pages, number="call_2"),
-            _call("send_mail", {"to": "王芳", "text": token[::-1]}, f"sent {token}", number="call_3", text="I mail it."),
+            _call("send_mail", {"to": "王芳", "text": token[::-1]}, f"sent {token}", number="call_3", text="Mail it."),
             _answer(f"{token} is done."),
         ),
         _script(

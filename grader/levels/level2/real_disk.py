@@ -154,7 +154,7 @@ class RealDisk:
 
     def point_a(self) -> Text | None:
         """Return what was wrong while a tool ran, or when the model was called next."""
-        run, model = -1, 0
+        run, model, tools = -1, 0, 0
         ran: dict[str, Any] | None = None
         for look in self.first.looks:
             if look.kind == "run-begin":
@@ -163,15 +163,16 @@ class RealDisk:
                 continue
             turns = self.given[run]["turns"]
             content = self.seen.content(look)
-            if look.kind == "model":
+            if look.kind in ("model", "run-end"):
                 if ran is not None and not is_booked(content, tool_use(ran) or {}, ran.get("result")):
                     return words("real.not_booked")
                 model, ran = model + 1, None
             elif look.kind == "tool-begin":
+                tools += 1
                 ran = turn_of(look.data, turns[:model])
                 if ran is not None and not is_named(content, tool_use(ran) or {}):
                     return words("real.not_named")
-        return None
+        return words("real.no_tool") if self.first.ended == "end" and not tools else None
 
     # -- level2-runs ----------------------------------------------------------------------------------------------
 
