@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,12 +75,20 @@ class Guided:
     said: list[str] = field(default_factory=list)
 
     def until(self, words: str) -> str:
-        """Wait for a line that contains `words`, and return it; raise RuntimeError if the program ends first."""
+        """Wait for a line that contains `words`, and return it; raise RuntimeError if the program ends first.
+
+        A program that says nothing for a minute is killed: it waits for something that will not come.
+        """
         assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.said.append(line.rstrip("\n"))
-            if words in line:
-                return self.said[-1]
+        watchdog = threading.Timer(60, self.process.kill)
+        watchdog.start()
+        try:
+            for line in self.process.stdout:
+                self.said.append(line.rstrip("\n"))
+                if words in line:
+                    return self.said[-1]
+        finally:
+            watchdog.cancel()
         raise RuntimeError(f"The program ended before it said {words!r}. It said: {self.said}")
 
     def go(self) -> None:
