@@ -5,6 +5,7 @@ It knows nothing of the course and serves anyone's code: see ``explore``.
 
 from typing import TYPE_CHECKING, Any
 
+from grader.crash import wasm  # noqa: F401  (before pyfakefs)
 from grader.crash.explore import CannotExplore, Counterexample, Exploration, Found, Next, Verdict, explore
 from grader.crash.image import ROOT, Image, Inode
 from grader.crash.models import Memory, Moment, Outcome, PowerLoss, ProcessKill, Survey, line_of

@@ -10,7 +10,7 @@ paths; ``syscalls`` the descriptors). The real disk is not touched. Patching is 
 
 from __future__ import annotations
 
-import dbm.dumb
+import contextlib
 import errno
 import os
 import posixpath
@@ -24,7 +24,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace as replace_field
-from types import FrameType, TracebackType
+from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
 from pyfakefs import fake_pathlib
@@ -59,6 +59,10 @@ from grader.crash.operations import (
 )
 from grader.crash.replay import answer
 from grader.crash.syscalls import FIRST_DESCRIPTOR, PATH_STATS, OpenFile, RecordingIo, RecordingOs, open_file
+
+dumb: ModuleType | None = None
+with contextlib.suppress(ImportError):  # a browser's Python has no dbm
+    from dbm import dumb
 
 _LIBRARIES = tuple(
     {
@@ -293,8 +297,8 @@ class Disk:
         wrap(FakeFilesystem, "utime", moding)
         replace(FakePath, "touch", touching)
         for name, module in (("_os", self.calls), ("_io", self.patcher.fake_modules["io"])):
-            if name in dbm.dumb._Database.__dict__:  # kept in the class, where the patcher doesn't look
-                replace(dbm.dumb._Database, name, module)
+            if dumb is not None and name in dumb._Database.__dict__:  # kept in the class, where no patcher looks
+                replace(dumb._Database, name, module)
         for name in PATH_STATS:
             wrap(FakePathModule, name, measuring)
 

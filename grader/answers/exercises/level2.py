@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 from grader.answers.cells import Cell
@@ -15,10 +16,17 @@ def judge(cells: list[Cell], wanted: list[Criterion], run: Runner, student_id: s
     """Judge criteria of Level 2."""
     judge = level2.Judge({cell.id: cell.source for cell in cells}, run)
     texts = [criterion for criterion in wanted if criterion.id in level2.WRITTEN]
+    code = [criterion.id for criterion in wanted]
+    if sys.platform == "emscripten":  # no threads
+        return _in_order(wanted, judge.verdicts(code) + _written(judge, texts))
     with ThreadPoolExecutor(1) as aside:  # the rubric takes its time to load, the code takes its own to run
         early = aside.submit(_written, judge, texts) if texts and judge.literal_texts() is not None else None
-        verdicts = judge.verdicts([criterion.id for criterion in wanted])
+        verdicts = judge.verdicts(code)
         verdicts += early.result() if early is not None else _written(judge, texts)
+    return _in_order(wanted, verdicts)
+
+
+def _in_order(wanted: list[Criterion], verdicts: list[Verdict]) -> list[Verdict]:
     found = {verdict.criterion: verdict for verdict in verdicts}
     return [found[criterion.id] for criterion in wanted]
 

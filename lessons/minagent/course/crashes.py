@@ -10,6 +10,10 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from . import in_place
+
+IN_BROWSER = sys.platform == "emscripten"
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -40,6 +44,8 @@ def _start(program: str | os.PathLike[str], *arguments: str) -> subprocess.Popen
 
 def run_program(program: str | os.PathLike[str], *arguments: str) -> Outcome:
     """Run a Python program to its end."""
+    if IN_BROWSER:
+        return Outcome(*in_place.run(program, *arguments))
     process = _start(program, *arguments)
     said, _ = process.communicate(timeout=60)
     return Outcome(said.splitlines(), process.returncode)
@@ -50,6 +56,8 @@ def run_and_kill(program: str | os.PathLike[str], when: str, *arguments: str, af
 
     ``after`` lets it live so many seconds longer.
     """
+    if IN_BROWSER:
+        return Outcome(*in_place.run(program, *arguments, when=when, after=after))
     process = _start(program, *arguments)
     assert process.stdout is not None and process.stdin is not None
     process.stdin.close()
@@ -109,5 +117,11 @@ class Guided:
 
 
 def guide(program: str | os.PathLike[str], *arguments: str) -> Guided:
-    """Start a Python program that is to be led step by step."""
+    """Start a Python program that is to be led step by step.
+
+    Raises:
+        RuntimeError: in a browser, where there is no second process.
+    """
+    if IN_BROWSER:
+        raise RuntimeError("Two processes are needed here, and a browser has one: run this lesson in Jupyter.")
     return Guided(_start(program, *arguments))

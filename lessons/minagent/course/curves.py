@@ -7,8 +7,9 @@ import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 
-from .pictures import Picture
+from .pictures import Picture, table
 
 Line = tuple[Sequence[float], Sequence[float]]
 
@@ -41,6 +42,8 @@ class Panel:
 
 def curves(*panels: Panel, height: float = 3.3) -> Picture:
     """Draw panels side by side."""
+    if find_spec("matplotlib") is None:  # in a browser: the figures themselves
+        return _as_tables(panels)
     logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # it tells the first time that it is slow
     import matplotlib
     from matplotlib.figure import Figure
@@ -121,3 +124,15 @@ def _words(panel: Panel) -> str:
         points = [f"{a:g}: {b:.3g}" for a, b in list(zip(x, y, strict=True))[::step]]
         rows.append(f"  {name:<24} {', '.join(points)}")
     return "\n".join(rows)
+
+
+def _as_tables(panels: Sequence[Panel]) -> Picture:
+    """Give what the panels would show as figures: a line for each x, a column for each curve."""
+    rows: list[dict[str, object]] = []
+    for panel in panels:
+        lines = {**panel.lines, **panel.other}
+        for place in dict.fromkeys(x for xs, _ in lines.values() for x in xs):
+            values = {name: f"{dict(zip(xs, ys, strict=True)).get(place, '')}" for name, (xs, ys) in lines.items()}
+            rows.append({"": panel.title, panel.x: f"{place:g}", **values})
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    return table([{name: row.get(name, "") for name in columns} for row in rows])
