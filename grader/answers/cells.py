@@ -19,6 +19,7 @@ _AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 _KEEP_BODY = {"time", "timeit", "capture", "prun", "python", "python3", "debug", "px"}
 _MAGIC = re.compile(r"^(\s*)(%|!|\?|.*\?\s*$)")
 _ASSIGNED = re.compile(r"^(\s*)([A-Za-z_][\w, ]*?)\s*=\s*(%|!)")
+_CHECKS = re.compile(r"\bcheck\s*\(")
 _STATEMENT = re.compile(r"^(\s*)%(?:time|timeit|prun)\s+(?:-\S+(?:\s+\d+)?\s+)*(?P<rest>[^-\s].*)$")
 
 
@@ -141,7 +142,7 @@ def context_cells(cells: Iterable[Cell]) -> list[Cell]:
         if cell.source.strip()
         and not only_checks(cell.source)
         and not _only_tries(cell.source)
-        and not (cell.id in known and "check" in cell.source)
+        and not (cell.id in known and _CHECKS.search(cell.source))
     ]
 
 

@@ -92,6 +92,13 @@ def test_each_submission_earns_what_its_code_does(demo: Demo) -> None:
                 assert expected is None or earned == expected, (one.student, points)
 
 
+LEVEL4 = {"ada": 10, "bo": 10, "chen": 0, "dana": 0, "emil": 0, "fatou": 0, "goran": 0}
+
+
+def test_level_4_earns_all_or_nothing(demo: Demo) -> None:
+    assert {one.student: one.score for one in demo.submissions if one.level == "level4"} == LEVEL4
+
+
 LEVEL1 = {
     "ada": (1, 2, 2, 2, 2, 2),
     "bo": (1, 2, 2, 2, 2, 2),

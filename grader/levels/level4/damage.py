@@ -83,7 +83,7 @@ class Damage:
         start = told(image, number, at)
         if found["loaded"] is None:
             return Problem("flip_nothing", start, life)
-        return Problem(f"load_wrong.{reading.fault}", start, life, values={**reading.values, "flip": True})
+        return Problem(f"load_wrong.{reading.fault}", start, life, values=reading.values)
 
 
 def _disks(life: Life) -> list[Image]:

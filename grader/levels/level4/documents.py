@@ -195,6 +195,7 @@ def _brief(message: Any) -> str:
     for block in content if isinstance(content, list) else []:
         kind = block.get("type") if isinstance(block, dict) else type(block).__name__
         name = {"tool_use": "id", "tool_result": "tool_use_id"}.get(str(kind))
-        parts.append(f"{kind} {block.get(name)}" if name else str(kind))
+        said = f" {json.dumps(block.get('content'), ensure_ascii=False)[:24]}" if kind == "tool_result" else ""
+        parts.append(f"{kind} {block.get(name)}{said}" if name else str(kind))
     said = ", ".join(parts) if parts else json.dumps(content, ensure_ascii=False)[:40]
     return f"{message.get('role')}: {said}"[:80]

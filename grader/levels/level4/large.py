@@ -36,7 +36,7 @@ class Large:
         drawn = dice[0].sample(plans, WALKS // 2)
         lives = self.search.rivals(EMPTY, [plan for _, plan in drawn])
         for (start, plan), life in zip(drawn, lives, strict=False):
-            wrong = rivals.check(start, plan, life, LARGE)
+            wrong = rivals.check(start, plan, life, self.search)
             if wrong is not None:
                 return wrong
         front = [_Walk(Start(), EMPTY) for _ in range(WALKS)]

@@ -23,7 +23,7 @@ BATCH = 16
 """Lives in one run of the worker."""
 FLIPS = 400
 """The same where a life is only a ``load``."""
-SECONDS = 10.0
+SECONDS = 5.0
 
 
 @dataclass(frozen=True)

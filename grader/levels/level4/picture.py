@@ -9,6 +9,7 @@ from grader.crash import Exploration, Mark, Moment
 from grader.crash.crashmap import MOST, card, legend, picture
 from grader.crash.crashmap import as_html as exploration_as_html
 from grader.crash.describe import Story
+from grader.crash.operations import Fsync, SyncAll
 from grader.crash.report import map_as_text, width_of
 from grader.crash.strips import CrashMap, crash_map, run_map
 from grader.levels import lanes
@@ -68,10 +69,17 @@ def of_lives(problem: Problem) -> Picture:
     for number, death in enumerate(problem.start.deaths, 1):
         rows.append((str(number), [*_short(_chips(death.life, "first", death.moment.op)), ("death", "✕")]))
     last = problem.life
+    if "returned" not in last.data and "before" in last.data:  # only load was asked, of a disk that was spoilt
+        before = _short(_chips(last, "first", len(last.recording.operations)))
+        return _drawn([("1", [*before, ("death", "✕")]), ("2", [("wrong", "load")])])
     whos = ["first", "second"] if last.data.get("second") is not None else ["first"]
     for who in whos:
         cells = _short(_chips(last, who, len(last.recording.operations), problem))
         rows.append((str(len(rows) + 1), cells or [("", "load")]))
+    return _drawn(rows)
+
+
+def _drawn(rows: lanes.Rows) -> Picture:
     return lanes.as_html(rows), lanes.as_text(rows)
 
 
@@ -83,7 +91,7 @@ def _chips(life: Life, who: str, end: int, problem: Problem | None = None) -> li
     turn, since = "first", -1
     for at, operation in enumerate(life.recording.operations[:end]):
         if not isinstance(operation, Mark):
-            since = at
+            since = at if not isinstance(operation, Fsync | SyncAll) else since
             continue
         if since >= 0 and turn == who:
             step = story.steps[since]
@@ -91,6 +99,8 @@ def _chips(life: Life, who: str, end: int, problem: Problem | None = None) -> li
         since = -1
         if operation.kind == "resume-begin":
             turn = str(operation.data)
+            if turn != who == "first":
+                cells.append(("", "zzz"))
         elif operation.kind == "resume-end" and operation.data == "second":
             turn = "first"
         event = events.get(at)

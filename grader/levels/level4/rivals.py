@@ -6,13 +6,16 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from grader.crash.replay import replay
+from grader.crash import Mark
+from grader.crash.replay import images_along
 from grader.levels.level4.documents import read
 from grader.levels.level4.facts import Script
 from grader.levels.level4.lives import Event, Life
 from grader.levels.level4.rules import Problem, Start, check_life
 from grader.levels.level4.runs import Search
 from grader.levels.level4.saves import EMPTY
+from grader.levels.places import place_of
+from grader.levels.trial import Place
 
 
 def plans(script: Script) -> Iterator[tuple[Start, dict[str, Any]]]:
@@ -31,20 +34,21 @@ def problem(search: Search) -> Problem | None:
     wanted = list(plans(search.script))
     lives = search.rivals(EMPTY, [plan for _, plan in wanted])
     for (start, plan), life in zip(wanted, lives, strict=False):
-        wrong = check(start, plan, life, search.script)
+        wrong = check(start, plan, life, search)
         if wrong is not None:
             return wrong
     return None
 
 
-def check(start: Start, plan: dict[str, Any], life: Life, script: Script) -> Problem | None:
+def check(start: Start, plan: dict[str, Any], life: Life, search: Search) -> Problem | None:
     """Check one life in which a call took long, or somebody else came."""
+    script = search.script
     if life.failure is not None:
         return Problem("stopped", start, life, life.failure.place)
     if not plan["late"]:
         return _early(start, life, script)
     wrong = _second_took_over(start, life, script) if plan["comes"] else None
-    return wrong or _woke(start, plan, life, script)
+    return wrong or _woke(start, plan, life, search)
 
 
 def _early(start: Start, life: Life, script: Script) -> Problem | None:
@@ -79,7 +83,7 @@ def _second_took_over(start: Start, life: Life, script: Script) -> Problem | Non
     return None
 
 
-def _woke(start: Start, plan: dict[str, Any], life: Life, script: Script) -> Problem | None:
+def _woke(start: Start, plan: dict[str, Any], life: Life, search: Search) -> Problem | None:
     slow = [e for e in life.events if e.who == "first" and e.what in ("model", "tool")]
     if len(slow) <= plan["at"]:
         return None
@@ -94,6 +98,10 @@ def _woke(start: Start, plan: dict[str, Any], life: Life, script: Script) -> Pro
     for event in later:
         if event.what in ("model", "tool") and not event.held:
             return Problem("woke_acts", start, life, event.place, {"what": event.what, "asked": _asked(later, event)})
+    if plan["comes"] and again is not None:
+        back = _went_back(life, again, search)
+        if back is not None:
+            return Problem("woke_back", start, life, back)
     twice = next((id for id, count in Counter(life.effects).items() if count > 1), None)
     if twice is not None:
         event = [e for e in life.events if e.what == "tool" and e.data == twice][-1]
@@ -102,9 +110,24 @@ def _woke(start: Start, plan: dict[str, Any], life: Life, script: Script) -> Pro
         after = life.data["after"]
         if after["raised"] is not None:
             return Problem("after_raises", start, life, values={"error": after["raised"]})
-        reading = read(after["loaded"], script)
+        reading = read(after["loaded"], search.script)
         if not reading.complete:
             return Problem("woke_spoilt", start, life)
+    return None
+
+
+def _went_back(life: Life, again: int, search: Search) -> Place | None:
+    """Return the line after which ``load`` gave less than the complete task, once the first one had claimed again."""
+    images = images_along(life.recording)
+    ends = [
+        at
+        for at, operation in enumerate(life.recording.operations)
+        if at > again and not isinstance(operation, Mark) and images[at + 1] is not images[at]
+    ]
+    found = search.worker.live([(images[at + 1], {"do": "load"}) for at in ends]) if ends else []
+    for at, one in zip(ends, found, strict=False):
+        if one.failure is not None or not read(one.data["loaded"], search.script).complete:
+            return place_of(life.recording.operations[at].where)
     return None
 
 
@@ -116,16 +139,19 @@ def _changed(life: Life, begin: int | None, end: int | None) -> str:
     """Return a file that was there before and holds other bytes after, or none."""
     if begin is None or end is None:
         return ""
-    before, after = replay(life.recording, begin + 1).image(), replay(life.recording, end + 1).image()
-    now = after.files()
-    changed = [name for name, data in before.files().items() if now.get(name) != data]
-    return changed[0].removeprefix(before.cwd + "/") if changed else ""
+    images = images_along(life.recording)
+    before = images[begin + 1]
+    held = before.files()
+    for image, earlier in zip(images[begin + 2 : end + 2], images[begin + 1 :], strict=False):
+        if image is not earlier:
+            now = image.files()
+            changed = [name for name, data in held.items() if now.get(name) != data]
+            if changed:
+                return changed[0].removeprefix(before.cwd + "/")
+    return ""
 
 
-def _writer(life: Life, after: int) -> Any:
-    from grader.crash import Mark
-    from grader.levels.places import place_of
-
+def _writer(life: Life, after: int) -> Place | None:
     for operation in life.recording.operations[after + 1 :]:
         if not isinstance(operation, Mark) and operation.where is not None:
             return place_of(operation.where)

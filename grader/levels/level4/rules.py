@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.crash import Image, Moment
@@ -69,15 +69,23 @@ def check_found(start: Start, life: Life, script: Script) -> Problem | None:
         moment = parent.moment
         for event in tools:
             if event.at <= moment.until and event.data not in reading.named:
-                return Problem("call_gone", start, life, event.place, {"id": event.data, "found": reading.progress})
+                return Problem("call_gone", _later(start, event.at + 1), life, event.place, {"id": event.data})
             if moment.op <= event.at <= moment.until and event.data not in reading.pending:
-                return Problem("call_unpending", start, life, event.place, {"id": event.data})
+                there = _later(start, event.at + 1)
+                return Problem("call_unpending", there, life, event.place, {"id": event.data})
         if ended is not None and ended < moment.until and not reading.complete and _returned_whole(parent.life, script):
-            return Problem("end_gone", start, life)
+            return Problem("end_gone", _later(start, ended + 1), life)
     if reading.progress < start.floor:
         kind = "load_nothing" if before["loaded"] is None else "load_back"
         return Problem(kind, start, life, values={"found": reading.progress, "floor": start.floor})
     return None
+
+
+def _later(start: Start, done: int) -> Start:
+    """Return the same crash at a later moment at which the same disk may be left."""
+    *earlier, last = start.deaths
+    moment = replace(last.moment, op=max(last.moment.op, done))
+    return replace(start, deaths=(*earlier, Death(last.life, moment)))
 
 
 def check_life(start: Start, life: Life, script: Script, *, claims: bool = False) -> Problem | None:

@@ -36,6 +36,7 @@ ADVICE = {
     "second_saves": "second",
     "woke_saves": "woke",
     "woke_acts": "woke",
+    "woke_back": "woke",
     "woke_spoilt": "woke",
 }
 """Problems that share an advice."""
@@ -166,8 +167,8 @@ class Teller:
         kind = problem.kind.partition(".")[0]
         if kind == "twice":
             kind = "twice_asked" if problem.values.get("asked") else "twice_unasked"
-        if kind == "load_wrong" and not (problem.values.get("flip") or problem.start.origin == "flip"):
-            return None
+        if kind == "load_wrong" and problem.start.origin != "flip":
+            kind = "load_wrong_pending" if problem.kind.endswith(".pending") else ""
         key = f"advice.{ADVICE.get(kind, kind)}"
         return words(key) if key in words.entries else None
 

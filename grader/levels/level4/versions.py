@@ -108,7 +108,7 @@ def _migrated(start: Start, life: Life, wanted: Document) -> Problem | None:
         return Problem("stopped", start, life, life.failure.place)
     before = life.data["before"]
     if before["raised"] is not None:
-        return Problem("load_raises", start, life, values={"error": before["raised"]})
+        return Problem("old_raises", start, life, values={"error": before["raised"]})
     if before["loaded"] is None:
         return Problem("old_nothing", start, life)
     if not same_document(before["loaded"], wanted):
