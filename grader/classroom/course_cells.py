@@ -97,6 +97,6 @@ def kit() -> str:
     digest = hashlib.sha256(repr(sys.version_info[:3]).encode())
     package = Path(__file__).resolve().parents[1]
     for path in sorted(package.rglob("*")):
-        if path.suffix in (".py", ".toml", ".json") and path.is_file():
+        if path.suffix in (".py", ".toml", ".json", ".j2") and path.is_file():
             digest.update(f"{path.relative_to(package).as_posix()}\0".encode() + path.read_bytes() + b"\0")
     return digest.hexdigest()

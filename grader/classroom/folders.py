@@ -43,6 +43,12 @@ class Refused(Exception):
         self.text = text
 
 
+def course_root() -> Path | None:
+    """Return the course's folder that the current one is or lies in."""
+    here = Path.cwd()
+    return next((place for place in (here, *here.parents) if (place / "nbgrader_config.py").is_file()), None)
+
+
 class Folders:
     """A course's folders, gradebook and rules.
 
@@ -97,8 +103,28 @@ class Folders:
         """Return the exercises that there are sources of."""
         return sorted(path.name for path in self.solutions.glob("*/") if any(path.glob("*.ipynb")))
 
+    @property
+    def has_gradebook(self) -> bool:
+        """Whether there is a gradebook; a database elsewhere is taken to be there."""
+        return not self.db_url.startswith("sqlite") or (self.gradebook.is_file() and self.gradebook.stat().st_size > 0)
+
     def enter(self, exercise: str) -> None:
-        """Enter an exercise into the gradebook as ``nbgrader generate_assignment`` does; the release is left alone."""
+        """Enter an exercise into the gradebook as ``nbgrader generate_assignment`` does; the release is left alone.
+
+        Where there is no gradebook yet, one is made beside its place and put there whole: nbgrader takes several steps.
+        """
+        if self.has_gradebook:
+            self._enter(exercise, self.db_url)
+            return
+        part = self.gradebook.with_name(f".{self.gradebook.name}.part")
+        with writing(self.gradebook):
+            part.parent.mkdir(parents=True, exist_ok=True)
+            for left in (part, part.with_name(f"{part.name}-journal")):
+                left.unlink(missing_ok=True)
+            self._enter(exercise, f"sqlite:///{part}")
+            os.replace(part, self.gradebook)
+
+    def _enter(self, exercise: str, db_url: str) -> None:
         with tempfile.TemporaryDirectory(prefix="crash-course-enter-") as scratch:
             copy = Path(scratch).resolve()
             shutil.copy(self.root / "nbgrader_config.py", copy)
@@ -108,7 +134,7 @@ class Folders:
                 shutil.copy(notebook, target)
             try:
                 course = Course(copy)
-                course.api.coursedir.db_url = self.db_url
+                course.api.coursedir.db_url = db_url
                 course.generate_assignment(exercise)
             except NbgraderFailed as problem:
                 reason = (str(problem).splitlines() or ["?"])[-1][:200]

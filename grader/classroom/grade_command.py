@@ -19,7 +19,7 @@ from grader.classroom import FAILED
 from grader.classroom.batch import Batch, Graded
 from grader.classroom.course_cells import CourseNotebook
 from grader.classroom.crew import Crew, Hands
-from grader.classroom.folders import Folders, Refused
+from grader.classroom.folders import Folders, Refused, course_root
 from grader.classroom.grading import Setting
 from grader.classroom.handed_in import HandedIn, handed_in
 from grader.classroom.writer import GradebookBroken, GradebookFull, GradebookLocked, Writer
@@ -99,7 +99,7 @@ class _Run:
         """Grade, or raise what stands against it."""
         if self.wishes.jobs is not None and self.wishes.jobs < 1:
             raise Refused(words("jobs"))
-        root = _course_root()
+        root = course_root()
         if root is None:
             raise Refused(words("no_course"))
         self.folders = Folders(root)
@@ -139,9 +139,9 @@ class _Run:
     def _courses(self, writer: Writer) -> list[CourseNotebook]:
         """Return the exercise's notebooks; one that is not in the gradebook yet is entered first."""
         known = self.folders.known()
-        fresh = self.folders.db_url.startswith("sqlite") and not self.folders.gradebook.is_file()
-        courses = [] if fresh else writer.exercise(self.exercise)
-        if fresh or (not self.folders.is_entered(self.exercise, courses) and not writer.has_submissions()):
+        there = self.folders.has_gradebook
+        courses = writer.exercise(self.exercise) if there else []
+        if not there or (not self.folders.is_entered(self.exercise, courses) and not writer.has_submissions()):
             if self.exercise not in known:
                 raise Refused(_no_exercise(self.exercise, known, self.folders.solutions))
             self.folders.enter(self.exercise)
@@ -184,11 +184,6 @@ class _Run:
             return Cluster(self.wishes.scheduler, setting)
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         return Crew(min(self.wishes.jobs or cores, self.total), setting)
-
-
-def _course_root() -> Path | None:
-    here = Path.cwd()
-    return next((place for place in (here, *here.parents) if (place / "nbgrader_config.py").is_file()), None)
 
 
 def _no_exercise(name: str, known: Sequence[str], folder: Path) -> Text:
