@@ -17,6 +17,7 @@ class Edition(Enum):
     """The editions that can be built."""
 
     READING = "reading"
+    BROWSER = "browser"
 
 
 main = typer.Typer(no_args_is_help=True)
@@ -46,7 +47,7 @@ def demo(
     keep: Annotated[Path | None, typer.Option(help="Put the demo's course into this new folder.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the marks as JSON.")] = False,
 ) -> None:
-    """Grade a small class through nbgrader, from nothing to feedback pages."""
+    """Grade a small class through nbgrader, from nothing to feedback pages and a class report."""
     from grader.classroom import commands
 
     raise typer.Exit(commands.demo(keep, json))
@@ -75,6 +76,22 @@ def grade(
 
 
 @main.command()
+def report(
+    level: Annotated[str | None, typer.Argument(help="The exercise; all that are graded if left out.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write the marks into this CSV file too.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    lang: Annotated[str | None, typer.Option(help="en or zh; else your locale's.")] = None,
+) -> None:
+    """Report on a graded class: who met what, common faults, whom to look at, answers that are alike.
+
+    It also writes the page classroom/report/LEVEL.html. Example: crash-course report level2 --csv marks.csv
+    """
+    from grader.classroom import report_command
+
+    raise typer.Exit(report_command.report(level, csv, json, lang))
+
+
+@main.command()
 def build(
     check: Annotated[bool, typer.Option("--check", help="Change nothing; name what is out of step.")] = False,
 ) -> None:
@@ -96,7 +113,7 @@ def translate(
 
 @main.command()
 def edition(
-    name: Annotated[Edition, typer.Argument(help="reading: the lessons with their outputs, as a static site.")],
+    name: Annotated[Edition, typer.Argument(help="reading: lessons with their outputs; browser: notebooks that run there.")],
     to: Annotated[Path | None, typer.Option(help="The folder to build it in; build/NAME if left out.")] = None,
 ) -> None:
     """Build the course as a site.
