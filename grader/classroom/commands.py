@@ -61,6 +61,7 @@ def demo_json(result: Demo) -> dict[str, Any]:
     return {
         "folder": str(result.folder),
         "gradebook": str(result.folder / "classroom" / "gradebook.db"),
+        "reports": [str(path) for path in result.reports],
         "seconds": round(result.seconds, 1),
         "levels": [
             {
@@ -111,7 +112,12 @@ def print_demo(result: Demo, console: Console) -> None:
             console.print(f"  {one.student} ({one.level}): {why}", markup=False)
         console.print()
     classroom = result.folder / "classroom"
-    for key, path in (("demo.pages", classroom / "feedback"), ("demo.gradebook", classroom / "gradebook.db")):
+    places = (
+        ("demo.pages", classroom / "feedback"),
+        ("demo.reports", classroom / "report"),
+        ("demo.gradebook", classroom / "gradebook.db"),
+    )
+    for key, path in places:
         console.print(_say(key, path=path), markup=False, soft_wrap=True)
     console.print(_say("demo.done", count=len(result.submissions), seconds=f"{result.seconds:.0f}"))
 

@@ -1,4 +1,4 @@
-"""A small class, graded through nbgrader from nothing to feedback pages."""
+"""A small class, graded through nbgrader from nothing to feedback pages and a class report."""
 
 import json
 import shutil
@@ -12,6 +12,9 @@ from typing import Any
 
 from grader.classroom import FAILED
 from grader.classroom.course import Course, NbgraderFailed
+from grader.classroom.folders import Folders
+from grader.classroom.report import report_on
+from grader.classroom.report_page import write_report
 from grader.verdict import Text
 from grader.words import catalogue
 
@@ -64,6 +67,8 @@ class Demo:
 
     folder: Path
     submissions: tuple[Graded, ...]
+    reports: tuple[Path, ...]
+    """The class report's page of each exercise."""
     seconds: float
 
     def faults(self) -> list[str]:
@@ -94,7 +99,7 @@ def run_demo(checkout: Path, folder: Path | None = None, step: Step = lambda don
     folder = folder.resolve()
     handed = demo_class()
     levels = list(dict.fromkeys(one.level for one in handed))
-    total = len(levels) + 2 * len(handed)
+    total = 2 * (len(levels) + len(handed))
     done = 0
 
     def tell(key: str, **values: object) -> None:
@@ -126,7 +131,12 @@ def run_demo(checkout: Path, folder: Path | None = None, step: Step = lambda don
             course.generate_feedback(one.level, one.student)
     with course.gradebook() as gradebook:
         graded = tuple(_graded(folder, gradebook, one, failures.get((one.level, one.student))) for one in handed)
-    return Demo(folder, graded, time.monotonic() - begun)
+    folders = Folders(folder)
+    reports = []
+    for level in levels:
+        tell("report", level=level)
+        reports.append(write_report(folders, report_on(folders, level)))
+    return Demo(folder, graded, tuple(reports), time.monotonic() - begun)
 
 
 def hand_in(folder: Path, one: Handed) -> Path:

@@ -140,4 +140,7 @@ def _code(cell: Any) -> dict[str, Any]:
 def _code_style() -> Markup:
     from pygments.formatters import HtmlFormatter
 
-    return Markup(HtmlFormatter(style="friendly").get_style_defs(".highlight"))
+    light = HtmlFormatter(style="friendly").get_style_defs(".highlight")
+    dark = HtmlFormatter(style="github-dark").get_style_defs(".highlight")
+    ground = ".highlight, .highlight pre { background: var(--box); }"
+    return Markup(f"{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}\n{ground}")

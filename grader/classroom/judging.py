@@ -212,16 +212,23 @@ def verdict_html(verdict: Verdict) -> str:
     """Return the verdict as an HTML fragment: the course's language in full, the other one folded away."""
     first = language()
     other = next(lang for lang in LANGUAGES if lang != first)
-    blocks = {lang: "".join(f"<p>{_marked_up(say(part, lang))}</p>" for part in _parts(verdict)) for lang in LANGUAGES}
+    blocks = {lang: "".join(f"<p>{marked_up(say(part, lang))}</p>" for part in _parts(verdict)) for lang in LANGUAGES}
     tags = {"en": "en", "zh": "zh-Hans"}
     names = {"en": "English", "zh": "中文"}
     return (
         f'<div class="crash-course-verdict"><div lang="{tags[first]}">{blocks[first]}</div>'
-        f"{verdict.picture or ''}"
+        f'<div style="overflow-x:auto">{verdict.picture or ""}</div>'
         f'<details lang="{tags[other]}"><summary>{names[other]}</summary>{blocks[other]}</details></div>'
     )
 
 
-def _marked_up(text: str) -> str:
+def picture_of(html_form: str) -> str:
+    """Return the picture in what :func:`verdict_html` made; empty when there is none."""
+    begin = html_form.find("</div>") + len("</div>")
+    end = html_form.rfind("<details lang=")
+    return html_form[begin:end] if 0 < begin <= end else ""
+
+
+def marked_up(text: str) -> str:
     """Escape a sentence, and show what stands between backquotes as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
