@@ -41,7 +41,7 @@ class Cluster:
             reason = plain(str(problem).splitlines()[0][:120] if str(problem) else type(problem).__name__)
             raise Refused(words("no_scheduler", address=plain(address), reason=reason)) from problem
         self._jobs: dict[Any, Job] = {}
-        self._completed: Any = distributed.as_completed(with_results=False, raise_errors=False)
+        self._completed: Any = distributed.as_completed(loop=self._client.loop, raise_errors=False)
         mine = kit()
         for worker, theirs in self._client.run(kit).items():
             if theirs != mine:
