@@ -142,5 +142,5 @@ def _code_style() -> Markup:
 
     light = HtmlFormatter(style="friendly").get_style_defs(".highlight")
     dark = HtmlFormatter(style="github-dark").get_style_defs(".highlight")
-    ground = ".highlight, .highlight pre { background: var(--box); }"
+    ground = ".highlight, .highlight pre { background: var(--box); } .highlight span.linenos { background: none; }"
     return Markup(f"{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}\n{ground}")

@@ -195,3 +195,5 @@ def test_the_demo_speaks_json(demo: Demo, monkeypatch: pytest.MonkeyPatch) -> No
     submissions = [one for level in data["levels"] for one in level["submissions"]]
     assert [one["student"] for one in submissions] == [one.student for one in demo.submissions]
     assert all(Path(one["feedback"]).is_file() for one in submissions)
+    assert [Path(path).stem for path in data["reports"]] == demo.levels()
+    assert all(Path(path).is_file() for path in data["reports"])
