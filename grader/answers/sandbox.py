@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from grader.answers.start import SETTINGS, package_paths
 from grader.verdict import Text
 from grader.words import catalogue, plain, say
 
@@ -134,7 +135,8 @@ def why_not() -> Text | None:
     if shutil.which("bwrap") is None:
         return _words("sandbox.not_installed")
     trial = _bubblewrap()
-    with trial.command([sys.executable, "-I", "-c", "import msgspec, pyfakefs"]) as (command, passed):
+    imports = f"import sys; sys.path += {package_paths()!r}; import msgspec, pyfakefs"
+    with trial.command([sys.executable, "-I", "-c", imports]) as (command, passed):
         try:
             done = subprocess.run(
                 command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False, pass_fds=passed
@@ -201,8 +203,6 @@ def _bubblewrap() -> Enclosure:
 
 def settings() -> Mapping[str, str]:
     """Return a sandboxed worker's environment."""
-    from grader.answers.start import SETTINGS
-
     return {**SETTINGS, "PATH": "/usr/bin:/bin", "HOME": HOME, "USER": "learner", "LOGNAME": "learner"}
 
 
@@ -217,7 +217,7 @@ def _in_sight() -> list[str]:
             folders.append(path)
     folders += [path for path in _MACHINE if os.path.exists(path)]
     python = [sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["platstdlib"], *site.getsitepackages()]
-    python += [path for path in sys.path if "packages" in path and os.path.isdir(path)]
+    python += [path for path in package_paths() if os.path.isdir(path)]
     for prefix in (sys.base_prefix, sys.prefix):
         lib = os.path.join(prefix, "lib")
         python += [lib] if prefix != "/usr" and os.path.isdir(lib) else []

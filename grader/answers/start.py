@@ -59,11 +59,15 @@ def take() -> subprocess.Popen[bytes] | None:
     return _early.pop() if _early else None
 
 
+def package_paths() -> list[str]:
+    """Return the folders of installed packages, which a process started with ``-I`` may not find by itself."""
+    here = os.getcwd()
+    return [path for path in sys.path if path and os.path.abspath(path) != here and "packages" in path]
+
+
 def _command(module: str, how: str = "") -> list[str]:
     package = str(Path(__file__).resolve().parents[2])
-    here = os.getcwd()
-    kept = [path for path in sys.path if path and os.path.abspath(path) != here and "packages" in path]
-    boot = _BOOT.format(paths=[*kept, package], package=package, module=module, how=how)
+    boot = _BOOT.format(paths=[*package_paths(), package], package=package, module=module, how=how)
     return [sys.executable, "-I", "-X", "utf8", "-c", boot]
 
 
