@@ -11,7 +11,7 @@ from grader.verdict import Text
 from grader.words import catalogue, join, language, of_kind, plain, say, use_language
 
 GRADER = Path(__file__).parents[1] / "grader"
-CATALOGUES = ("words.toml", "classroom/grade.toml", "levels/level1.toml", "levels/level2.toml", "levels/level3.toml")
+CATALOGUES = ("words.toml", "classroom/grade.toml", *(f"levels/level{number}.toml" for number in range(1, 5)))
 ROOMS = [*GRADER.glob("answers/*.py"), *GRADER.glob("levels/*.py")]
 
 

@@ -15,19 +15,25 @@ from grader.levels.level4.runs import Search
 
 MOST_PLACES = (640, 64)
 """Places that are flipped in each of the two disks; where the files are longer, they are spread evenly."""
+FIRST_PLACES = 64
+"""The same in the disk after the first save of all, when there is no older copy yet."""
 
 
 class Damage:
     """Flips bytes of the disks of a run that nothing interrupted."""
 
-    def __init__(self, worker: Worker, search: Search, life: Life) -> None:
+    def __init__(self, worker: Worker, search: Search, life: Life, first: Image) -> None:
         self.worker, self.search = worker, search
         self.disks = _disks(life)
+        self.first = first
         self.places = 0
 
     def problem(self) -> Problem | None:
         """Return the first problem there is."""
         lived: list[tuple[Image, Start]] = []
+        alone = self._loads(self.first, FIRST_PLACES)
+        if isinstance(alone, Problem):
+            return alone
         for image, most in zip(self.disks, MOST_PLACES, strict=False):
             found = self._loads(image, most)
             if isinstance(found, Problem):

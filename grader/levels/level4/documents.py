@@ -44,7 +44,7 @@ def read(found: Any, script: Script) -> Reading:
 
 
 def _history(found: Document, script: Script) -> Reading:
-    messages = _joined(found["messages"])
+    messages = found["messages"] if isinstance(found["messages"], list) else []
     whole = script.messages(len(script.turns))
     answers = results = 0
     if not messages:
@@ -108,31 +108,20 @@ def differing(found: Any, wanted: Document) -> str:
 
 
 def same_messages(found: Any, wanted: list[Document]) -> bool:
-    """Whether a history is the one wanted; results may be spread over several messages."""
-    messages = _joined(found)
+    """Whether a history is the one wanted."""
+    messages = found if isinstance(found, list) else []
     return len(messages) == len(wanted) and all(map(_same_message, messages, wanted))
 
 
 def first_difference(found: Any, wanted: list[Document]) -> tuple[int, str, str]:
     """Return the number of the first message that differs, what it is, and what it should be."""
-    messages = _joined(found)
+    messages = found if isinstance(found, list) else []
     for number in range(max(len(messages), len(wanted))):
         here = messages[number] if number < len(messages) else None
         there = wanted[number] if number < len(wanted) else None
         if here is None or there is None or not _same_message(here, there):
             return number + 1, _brief(here), _brief(there)
     return 0, "", ""
-
-
-def _joined(found: Any) -> list[Any]:
-    """Return messages with neighbouring ones of results put together."""
-    joined: list[Any] = []
-    for message in found if isinstance(found, list) else []:
-        if _of_results(message) and joined and _of_results(joined[-1]):
-            joined[-1] = {"role": "user", "content": [*joined[-1]["content"], *message["content"]]}
-        else:
-            joined.append(message)
-    return joined
 
 
 def _of_results(message: Any) -> bool:

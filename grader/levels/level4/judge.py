@@ -80,7 +80,7 @@ class Judge:
             return self._told(problem, search)
         versions, damage, large = (
             Versions(self.worker, search),
-            Damage(self.worker, search, search.base),
+            Damage(self.worker, search, search.base, saves.first()),
             Large(self.worker, dice),
         )
         problem = versions.problem() or damage.problem() or rivals.problem(search)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from grader.crash import Exploration, Mark, Moment
 from grader.crash.crashmap import MOST, card, legend, picture
 from grader.crash.crashmap import as_html as exploration_as_html
 from grader.crash.describe import Story
+from grader.crash.models import Outcome
 from grader.crash.operations import Fsync, SyncAll
 from grader.crash.report import map_as_text, width_of
 from grader.crash.strips import CrashMap, crash_map, run_map
@@ -36,22 +38,27 @@ def of_save(found: Exploration[Any], cells: Mapping[str, str]) -> Picture:
 def of_run(problem: Problem, search: Search | None, cells: Mapping[str, str]) -> Picture:
     """Return the crash map of the life whose crash was not survived; where no crash was, the lives."""
     crashed = search.crashed if search is not None else None
-    if crashed is None or not problem.start.deaths or problem.start.deaths[-1].life is not crashed[0]:
+    if search is None or crashed is None or not problem.start.deaths or problem.start.deaths[-1].life is not crashed[0]:
         return of_lives(problem)
     life, outcomes = crashed
     letters: list[tuple[Moment, str, int]] = []
     for outcome in outcomes:
         if outcome.result is not None:
-            start = search.after(problem.start, life, outcome.moment)  # type: ignore[union-attr]
-            script = search.script  # type: ignore[union-attr]
-            wrong = check_found(start, outcome.result, script) or check_life(start, outcome.result, script)
-            letter = _LETTERS.get(wrong.kind, "W") if wrong else "="
-            letters.append((outcome.moment, letter, outcome.images))
+            letters += _letters(problem, search, life, outcome)
     story, worst = Story(life.running), problem.start.deaths[-1].moment
     with quotable(cells):
         shown = run_map(letters, story, worst, MOST)
         html = card(picture(shown, story, language()) + legend([shown], language()), language())
         return html, _text([run_map(letters, story, worst, most) for most in _WIDTHS], story)
+
+
+def _letters(problem: Problem, search: Search, life: Life, outcome: Outcome[Life]) -> Iterator[tuple[Moment, str, int]]:
+    """Yield the letter of each moment at which the power may go and leave this disk."""
+    for op in range(outcome.moment.op, outcome.moment.until + 1):
+        moment = replace(outcome.moment, op=op, until=op)
+        start = search.after(problem.start, life, moment)
+        wrong = check_found(start, outcome.result, search.script) or check_life(start, outcome.result, search.script)
+        yield moment, _LETTERS.get(wrong.kind, "W") if wrong else "=", outcome.images
 
 
 def _text(maps: list[CrashMap], story: Story) -> str:

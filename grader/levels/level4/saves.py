@@ -19,8 +19,9 @@ from grader.crash import (
     Survey,
     Verdict,
 )
+from grader.crash.models import CrashModel
 from grader.crash.operations import Observation
-from grader.crash.replay import images_along
+from grader.crash.replay import images_along, replay
 from grader.levels.level4.documents import differing, same_document
 from grader.levels.level4.facts import SMALL, Document
 from grader.levels.level4.lives import FLIPS, Known, Life, Worker
@@ -87,31 +88,35 @@ class Saves:
         self.life = life
         return None
 
+    def first(self) -> Image:
+        """Return the disk after the first save, with no older copy."""
+        assert self.life is not None
+        end = self.life.mark("save-end", 0)
+        return replay(self.life.recording, (end or 0) + 1).image()
+
     def explorations(self) -> Iterator[Exploration[Any]]:
         """Explore each save in turn, as :func:`grader.crash.explore` would; until one is at fault."""
         assert self.life is not None
         loads: Known[Loaded] = Known(self._load)
         further: Known[Following] = Known(self._further)
         for number, recording in enumerate(_each(self.life.recording)):
-            kill, power = self._surveyed(recording, loads)
+            kill, power = self._surveyed(KILL, recording, loads), self._surveyed(PowerLoss(), recording, loads)
             found = [_judged(survey, number) for survey in (kill, power)]
             path = next((path for (kind, path), _ in self._seen if kind == "data"), None)
             path = path.removeprefix(ROOT + "/") if path else None
             yield Exploration(recording, None, found[0], found[1], None, path)
-            following, _ = self._surveyed(recording, further, power=False)
+            following = self._surveyed(KILL, recording, further)
             yield Exploration(recording, None, found[0], found[1], _following(following), path)
             self.images += kill.images + power.images
 
     _seen: tuple[Observation, ...] = ()
 
-    def _surveyed(
-        self, recording: Recording, known: Known[Any], *, power: bool = True
-    ) -> tuple[Survey[Any], Survey[Any]]:
+    def _surveyed(self, model: CrashModel, recording: Recording, known: Known[Any]) -> Survey[Any]:
+        before = known.lived
         while True:
-            kill = KILL.survey(recording, known.look, memory=known)
-            loss = PowerLoss().survey(recording, known.look, memory=known) if power else kill
+            survey = model.survey(recording, known.look, memory=known)
             if not known.settle(FLIPS // 4):
-                return kill, loss
+                return replace(survey, looks=known.lived - before)
 
     def _load(self, images: list[Image]) -> list[tuple[Loaded, tuple[Observation, ...]]]:
         lives = self.worker.live([(image, {"do": "load"}) for image in images])

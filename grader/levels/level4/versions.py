@@ -45,11 +45,14 @@ class Versions:
         return self.search.crash_all(begun)
 
     def _newer(self) -> Problem | None:
+        own = replay(self.search.base.running).image().files()
         text = json.dumps(NEWER).encode()
-        image = Image.of({OLD_NAME: text}, cwd=ROOT)
-        life = self.search.life(image)
-        start = Start("newer")
-        return self._refused(start, life, image)
+        for files in ({}, own):  # on an empty disk, and over or beside copies of one's own
+            image = Image.of({**files, f"{ROOT}/{OLD_NAME}": text}, cwd=ROOT)
+            wrong = self._refused(Start("newer"), self.search.life(image), image)
+            if wrong is not None:
+                return wrong
+        return None
 
     def _newer_of_ones_own(self) -> Problem | None:
         before = SMALL.document(1)
@@ -64,8 +67,6 @@ class Versions:
             if saved.data["raised"] is None and same_document(found, before):
                 return None
             return Problem("newer_save_spoilt", start, saved)
-        if same_document(found, {**newer, "version": 2}):
-            return None
         end = saved.mark("save-end", 2)
         image = replay(saved.recording, (end or 0) + 1).image()
         return self._refused(start, self.search.life(image), image)

@@ -260,11 +260,14 @@ def save(state):
     number = 0 if top is None else 1 - found.index(top)
     body = json.dumps(state).encode()
     head = struct.pack(">QI", top[0] + 1 if top else 1, len(body))
-    file = os.open(f"slot{number}.bin", os.O_CREAT | os.O_RDWR)
+    name = f"slot{number}.bin" if found[number] else "first.tmp"
+    file = os.open(name, os.O_CREAT | os.O_RDWR)
     os.ftruncate(file, 0)
     os.write(file, head + struct.pack(">I", zlib.crc32(head + body)) + body)
     os.fsync(file)
     os.close(file)
+    if not found[number]:
+        os.rename(name, f"slot{number}.bin")
     folder = os.open(".", os.O_RDONLY)
     os.fsync(folder)
     os.close(folder)
@@ -282,14 +285,15 @@ def known(state):
 
 def load():
     found, top = slots()
-    if top is not None:
-        return known(top[1])
+    old = None
     if os.path.exists("checkpoint.json"):
         with open("checkpoint.json") as file:
-            return known(json.load(file))
-    if found == ["bad", "bad"]:
-        raise RuntimeError("both slots are damaged")
-    return None
+            old = known(json.load(file))
+    if top is not None:
+        return known(top[1])
+    if "bad" in found:
+        raise RuntimeError("no slot is whole")
+    return old
 
 
 class ClaimLost(Exception):
@@ -317,17 +321,20 @@ def save(state):
 
 
 def load():
+    state = None
+    if os.path.exists("checkpoint.json"):
+        with open("checkpoint.json", "rb") as file:
+            state = known(json.loads(file.read()))
     if os.path.exists("state.txt"):
         with open("state.txt", "rb") as file:
             check, _, body = file.read().partition(b"\\n")
         if hashlib.md5(body).hexdigest().encode() != check:
             raise ValueError("state.txt is damaged")
-    elif os.path.exists("checkpoint.json"):
-        with open("checkpoint.json", "rb") as file:
-            body = file.read()
-    else:
-        return None
-    state = json.loads(body)
+        state = known(json.loads(body))
+    return state
+
+
+def known(state):
     if state["version"] == 1:
         pending = state["pendingToolUse"]
         state["pendingToolUse"] = [] if pending is None else pending if isinstance(pending, list) else [pending]
