@@ -1,4 +1,4 @@
-"""The edition in a browser: built, served, and a lesson and two levels worked in it, with nothing fetched from outside."""
+"""The browser edition: built, served, and a lesson and two levels worked in it, with nothing fetched from outside."""
 
 import functools
 import http.server
