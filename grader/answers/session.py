@@ -22,6 +22,7 @@ _SIGNS = {
     "level1": ("missing",),
     "level2": ("save_checkpoint", "run_agent", "hazard_1", "hazard_2"),
     "level3": ("task_state", "three_saves", "handle", "recover"),
+    "level4": ("resume",),
 }
 """Names that show which exercise a session is about, when its cells' ids don't say."""
 
