@@ -12,8 +12,6 @@ import datetime
 import inspect
 import itertools
 import json
-import os
-import platform
 import re
 import subprocess
 import sys
@@ -24,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import subjects
+from benchmarks.machine import machine
 from grader.crash import Disk, Ledger, ProcessKill, explore, explore_run
 
 SIZES = {"1 KB": 1_000, "100 KB": 100_000, "5 MB": 5_000_000}
@@ -32,23 +31,6 @@ SAVES = {"temp + replace": subjects.save_by_replace, "in place": subjects.save_i
 LONGEST = 1200.0
 """Seconds above which a run is not explored but told to be too long."""
 BARS = {"temp + replace, 5 MB": 3.0, "30 turns": 2.0}
-
-
-def machine() -> dict[str, object]:
-    """What the figures were measured on."""
-    model = (
-        re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-        if os.path.exists("/proc/cpuinfo")
-        else None
-    )
-    load = os.getloadavg()
-    return {
-        "processor": model.group(1) if model else platform.processor(),
-        "cores": os.cpu_count(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "load_before": [round(each, 2) for each in load],
-    }
 
 
 def timed(run: Callable[[], Any]) -> tuple[float, float, Any]:

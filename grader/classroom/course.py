@@ -1,16 +1,10 @@
 """A course folder, worked by nbgrader's own API with the folder's own configuration."""
 
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
-
-# jsonschema builds a parser for URIs when it is first imported, which takes a second and more and which no
-# notebook's schema asks for. Without the module it leaves that one format unchecked.
-if "jsonschema" not in sys.modules:
-    sys.modules.setdefault("rfc3987_syntax", cast(Any, None))
+from typing import Any
 
 
 class NbgraderFailed(Exception):

@@ -57,7 +57,7 @@ class Hands(Protocol):
 
 
 class Crew:
-    """As many processes as asked for on this machine."""
+    """As many processes as asked for on this machine, started when there is something to do."""
 
     def __init__(self, size: int, setting: Setting) -> None:
         methods = multiprocessing.get_all_start_methods()
@@ -67,7 +67,8 @@ class Crew:
             self._context.set_forkserver_preload(["grader.classroom.grading", "grader.classroom.feedback"])
         self._setting = setting
         self._waiting: deque[tuple[Job, int]] = deque()
-        self._members = [_Member(self._context, setting) for _ in range(size)]
+        self._size = size
+        self._members: list[_Member] = []
 
     @property
     def busy(self) -> bool:
@@ -77,7 +78,7 @@ class Crew:
     @property
     def room(self) -> bool:
         """Whether one more job would soon be begun."""
-        return len(self._waiting) < len(self._members)
+        return len(self._waiting) < self._size
 
     def put(self, job: Job) -> None:
         """Take a job on. A page goes first: its notebook is graded, and it is quickly made."""
@@ -109,6 +110,9 @@ class Crew:
         for member in self._members:
             if member.job is None and self._waiting:
                 member.begin(*self._waiting.popleft())
+        while self._waiting and len(self._members) < self._size:  # nobody is called for a class that has not changed
+            self._members.append(_Member(self._context, self._setting))
+            self._members[-1].begin(*self._waiting.popleft())
 
     def _finish(self, member: _Member, spoke: bool) -> Done | None:
         job, tries = member.job, member.tries
