@@ -185,6 +185,8 @@ def _bound(tree: ast.AST) -> set[str]:
             names.add(node.arg)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            names.add(node.attr)
         elif isinstance(node, ast.ExceptHandler) and node.name:
             names.add(node.name)
     return names
@@ -212,9 +214,9 @@ def _token(node: ast.AST, own: set[str]) -> Hashable:
     if isinstance(node, ast.Name):
         return kind, "" if node.id in own else node.id
     if isinstance(node, ast.Attribute):
-        return kind, node.attr
+        return kind, "" if node.attr in own else node.attr
     if isinstance(node, ast.keyword):
-        return kind, node.arg
+        return kind, "" if node.arg in own else node.arg
     if isinstance(node, ast.Constant):
         return kind, type(node.value).__name__
     return kind

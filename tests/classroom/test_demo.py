@@ -13,6 +13,8 @@ from class_to_grade import CHECKOUT
 
 from grader.classroom.commands import print_demo
 from grader.classroom.demo import Demo, demo_class, run_demo
+from grader.classroom.folders import Folders
+from grader.classroom.report import report_on
 from grader.criteria import of_exercise
 
 # atomic, point-a, runs: what each kind of work earns for its code at level 2
@@ -30,6 +32,7 @@ CODE = {
     "kofi": (4, 3, 0),
     "lena": (0, 0, None),
     "mateo": (0, 0, 0),
+    "pia": (4, 3, 3),
 }
 
 
@@ -197,3 +200,10 @@ def test_the_demo_speaks_json(demo: Demo, monkeypatch: pytest.MonkeyPatch) -> No
     assert all(Path(one["feedback"]).is_file() for one in submissions)
     assert [Path(path).stem for path in data["reports"]] == demo.levels()
     assert all(Path(path).is_file() for path in data["reports"])
+
+
+def test_the_report_shows_the_two_programs_that_are_alike_and_no_others(demo: Demo) -> None:
+    folders = Folders(demo.folder)
+    pairs = {level: [pair.likeness for pair in report_on(folders, level).pairs] for level in demo.levels()}
+    assert [(one.first, one.second) for one in pairs.pop("level2")] == [("chen", "pia")]
+    assert not any(pairs.values())
