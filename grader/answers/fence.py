@@ -147,24 +147,38 @@ def _filter(own: int, system: int, architecture: int) -> bytes:
     return b"".join(struct.pack("=HBBI", what, yes, no, value) for what, yes, no, value in code)
 
 
-def _lose_rights() -> None:
-    """Keep none of root's rights but that of owning root's files."""
-    if _LIBC is not None:
-        head = ctypes.create_string_buffer(struct.pack("=II", 0x20080522, 0))  # version 3, this process
-        _LIBC.capset(head, ctypes.create_string_buffer(24))
+_OWN = 0x7F0F1F3F
+"""Stands in the program for the process that takes it on, which is known only then."""
+
+
+class _Fence:
+    """Program and arguments, laid out once, so that a new process has next to nothing to do."""
+
+    def __init__(self, system: int, architecture: int) -> None:
+        program = _filter(_OWN, system, architecture)
+        self.steps = ctypes.create_string_buffer(program, len(program))
+        self.own = [at for at in range(4, len(program), 8) if program[at : at + 4] == struct.pack("=I", _OWN)]
+        head = struct.pack("@HP", len(program) // 8, ctypes.addressof(self.steps))
+        self.head = ctypes.create_string_buffer(head, len(head))
+        self.version = ctypes.create_string_buffer(struct.pack("=II", 0x20080522, 0), 8)  # version 3, this process
+        self.no_rights = ctypes.create_string_buffer(24)
+
+
+_FENCE = _Fence(*_ARCHITECTURES[platform.machine()]) if _LIBC and platform.machine() in _ARCHITECTURES else None
 
 
 def forbid() -> bool:
-    """Forbid this process, for good, to start or reach other processes or the network; False where that can't be."""
-    _lose_rights()
-    known = _ARCHITECTURES.get(platform.machine())
-    if known is None or _LIBC is None:
+    """Forbid this process, for good, to start or reach other processes or the network; False where that can't be.
+
+    Of root's rights it keeps none but that of owning root's files.
+    """
+    if _FENCE is None or _LIBC is None:
         return False
-    system, architecture = known
-    program = _filter(os.getpid(), system, architecture)
-    steps = ctypes.create_string_buffer(program, len(program))
-    head = ctypes.create_string_buffer(struct.pack("@HP", len(program) // 8, ctypes.addressof(steps)))
-    return _prctl(_PR_SET_NO_NEW_PRIVS, 1) and _prctl(_PR_SET_SECCOMP, 2, ctypes.addressof(head))
+    if os.geteuid() == 0:
+        _LIBC.capset(_FENCE.version, _FENCE.no_rights)
+    for at in _FENCE.own:
+        struct.pack_into("=I", _FENCE.steps, at, os.getpid())
+    return _prctl(_PR_SET_NO_NEW_PRIVS, 1) and _prctl(_PR_SET_SECCOMP, 2, ctypes.addressof(_FENCE.head))
 
 
 def become(user: int) -> None:
