@@ -19,6 +19,9 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from grader.classroom.course_cells import CourseCell, CourseNotebook, course_notebook, fingerprint
+from grader.classroom.markup import disarm
+from grader.classroom.signs import learners_code, signs
+from grader.classroom.tampering import KEPT, kept, metadata_of, remarks
 from grader.verdict import Text
 from grader.words import catalogue
 
@@ -64,7 +67,8 @@ def read_file(path: Path) -> bytes:
 def _rebuilt(data: bytes) -> Any:
     notebook = nbformat.v4.new_notebook()
     used: set[str] = set()
-    for number, raw in enumerate(_raw_cells(_load(data)), start=1):
+    content = _load(data)
+    for number, raw in enumerate(_raw_cells(content), start=1):
         notebook.cells.append(_clean_cell(raw, number, used))
     if not notebook.cells:
         raise Unreadable("none")
@@ -118,11 +122,12 @@ def _clean_cell(raw: Any, number: int, used: set[str]) -> Any:
         name = next(wanted for wanted in _names(number) if wanted not in used)
     used.add(name)
     cell.id = name
-    metadata = raw.get("metadata")
-    marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    marks = metadata_of(raw).get("nbgrader")
     grade_id = marks.get("grade_id") if isinstance(marks, dict) else None
     if isinstance(grade_id, str) and _ID.fullmatch(grade_id):
         cell.metadata["nbgrader"] = nbformat.from_dict({"grade_id": grade_id})
+    if said := kept(raw):
+        cell.metadata[KEPT] = said
     return cell
 
 
@@ -158,9 +163,16 @@ def restore(notebook: Any, course: Sequence[CourseCell]) -> Restored:
     by_name = {cell.name: cell for cell in course}
     result = Restored(notebook)
     places = _recognise(notebook, by_name)
+    owner = {index: name for name, found in places.items() for index in found}
+    result.flags += remarks(
+        [
+            (cell.metadata.pop(KEPT, {}), cell.id, by_name.get(owner.get(index, "")))
+            for index, cell in enumerate(notebook.cells)
+        ]
+    )
     for index, cell in enumerate(notebook.cells):
         cell.metadata.pop("nbgrader", None)
-        name = next((name for name, found in places.items() if index in found), None)
+        name = owner.get(index)
         if name is None:
             continue
         mine, found = by_name[name], places[name]
@@ -310,7 +322,7 @@ def put_back(nb: Any, course: CourseNotebook, made_from: str) -> list[str]:
         if problem is not None:
             note["problem"] = {"en": problem.en, "zh": problem.zh}
         note["missing_checks"] = restored.missing_checks
-        note["flags"] = sorted(set(restored.flags))
+        note["flags"] = sorted({*restored.flags, *disarm(nb), *signs(learners_code(nb))})
     nb.metadata["crash_course"] = nbformat.from_dict(note)
     if kernelspec := json.loads(course.kernelspec or "{}"):
         nb.metadata["kernelspec"] = nbformat.from_dict(kernelspec)
