@@ -78,20 +78,28 @@ class Bounds:
     """So many runs of words."""
 
 
-def taken_apart(source: str) -> Answer:
-    """Take an answer's cells, put together as one source, to pieces."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return Answer(tuple(_rough(source))[:MOST], ())
-    own = _bound(tree)
+def taken_apart(cells: Iterable[str]) -> Answer:
+    """Take an answer's cells to pieces; lines are counted as if the cells were one text."""
+    code: list[Piece] = []
+    prose: list[Piece] = []
+    before = 0
+    for source in cells:
+        mine, said = _cell(source)
+        code += [Piece(piece.token, before + piece.line) for piece in mine]
+        prose += [Piece(piece.token, before + piece.line) for piece in said]
+        before += source.count("\n") + 1
+    return Answer(tuple(code[:MOST]), tuple(prose[:MOST]))
+
+
+def _cell(source: str) -> tuple[list[Piece], list[Piece]]:
     code: list[Piece] = []
     prose: list[Piece] = []
     try:
-        _walk(tree, own, code, prose)
-    except RecursionError:
-        return Answer(tuple(_rough(source))[:MOST], ())
-    return Answer(tuple(code[:MOST]), tuple(prose[:MOST]))
+        tree = ast.parse(source)
+        _walk(tree, _Own(tree), code, prose)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return list(_rough(source)), []
+    return code, prose
 
 
 def pairs_alike(
@@ -175,24 +183,28 @@ def _runs(pieces: Sequence[Piece], size: int) -> Iterator[tuple[int, set[int]]]:
 _SILENT = (ast.Load, ast.Store, ast.Del, ast.Import, ast.ImportFrom, ast.alias)
 
 
-def _bound(tree: ast.AST) -> set[str]:
-    """Return the names that the code itself gives to something: another learner would have chosen others."""
-    names = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(node.name)
-        elif isinstance(node, ast.arg):
-            names.add(node.arg)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            names.add(node.attr)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            names.add(node.name)
-    return names
+class _Own:
+    """The names that a cell itself gives to something: another learner would have chosen others."""
+
+    def __init__(self, tree: ast.AST) -> None:
+        self.names: set[str] = set()
+        self.attributes: set[str] = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                self.names.add(node.name)
+            elif isinstance(node, ast.arg):
+                self.names.add(node.arg)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                self.names.add(node.id)
+            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                self.attributes.add(node.attr)
+            elif isinstance(node, ast.ExceptHandler) and node.name:
+                self.names.add(node.name)
+            if isinstance(node, ast.ClassDef):
+                self.attributes |= {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
 
 
-def _walk(node: ast.AST, own: set[str], code: list[Piece], prose: list[Piece]) -> None:
+def _walk(node: ast.AST, own: _Own, code: list[Piece], prose: list[Piece]) -> None:
     if isinstance(node, _SILENT):
         return
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
@@ -209,14 +221,14 @@ def _walk(node: ast.AST, own: set[str], code: list[Piece], prose: list[Piece]) -
                 _walk(child, own, code, prose)
 
 
-def _token(node: ast.AST, own: set[str]) -> Hashable:
+def _token(node: ast.AST, own: _Own) -> Hashable:
     kind = type(node).__name__
     if isinstance(node, ast.Name):
-        return kind, "" if node.id in own else node.id
+        return kind, "" if node.id in own.names else node.id
     if isinstance(node, ast.Attribute):
-        return kind, "" if node.attr in own else node.attr
+        return kind, "" if node.attr in own.attributes else node.attr
     if isinstance(node, ast.keyword):
-        return kind, "" if node.arg in own else node.arg
+        return kind, node.arg
     if isinstance(node, ast.Constant):
         return kind, type(node.value).__name__
     return kind

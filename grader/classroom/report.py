@@ -166,25 +166,26 @@ def _wait(name: str, result: Result) -> Text:
 def _pairs(folders: Folders, exercise: str, submissions: Sequence[Submission]) -> list[Pair]:
     by_name = {one.student: one for one in submissions if one.lines}
     given, prose = _given(folders, exercise)
-    answers = {name: taken_apart(one.source) for name, one in by_name.items()}
+    answers = {name: taken_apart(one.cells) for name, one in by_name.items()}
     found = []
-    for likeness in pairs_alike(answers, [taken_apart(source) for source in given], prose):
+    for likeness in pairs_alike(answers, [taken_apart(cells) for cells in given], prose):
         first = tuple(by_name[likeness.first].lines[number - 1] for number in likeness.lines)
         second = tuple(by_name[likeness.second].lines[number - 1] for number in likeness.other_lines)
         found.append(Pair(likeness, first, second))
     return found
 
 
-def _given(folders: Folders, exercise: str) -> tuple[list[str], list[str]]:
+def _given(folders: Folders, exercise: str) -> tuple[list[list[str]], list[str]]:
     """Return what every answer may have from the exercise: code and wording."""
-    code, prose = [], []
+    code: list[list[str]] = []
+    prose: list[str] = []
     for folder in (folders.solutions, folders.root / str(folders.course.api.coursedir.release_directory)):
         for path in sorted((folder / exercise).glob("*.ipynb")):
             try:
                 notebook = json.loads(path.read_text(encoding="utf-8"))
             except (OSError, ValueError):
                 continue
-            code.append("\n".join(source for _, source in code_of(notebook, everything=True)))
+            code += [[source for _, source in code_of(notebook, everything=everything)] for everything in (False, True)]
             prose += ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
     for criterion in of_exercise(exercise):
         for text in (criterion.statement, *criterion.hints, *criterion.compare):

@@ -164,8 +164,10 @@ def _alike(report: Report) -> list[str]:
         shares = [("alike.code", one.code), ("alike.prose", one.prose)]
         said = ", ".join(say(words(key, share=f"{100 * share:.0f}")) for key, share in shares if share)
         lines += _wrapped(plain(f"{say(words('alike.pair', first=one.first, second=one.second))}: {said}"), "  ")
-        numbers = [_numbers(line.number for line in side) for side in (pair.first, pair.second)]
-        lines += _wrapped(words("alike.lines", first=numbers[0], second=numbers[1]), "    ")
+        for student, side in ((one.first, pair.first), (one.second, pair.second)):
+            cells = dict.fromkeys(line.cell for line in side)
+            places = [f"{cell} {_numbers(line.number for line in side if line.cell == cell)}" for cell in cells]
+            lines += _wrapped(words("alike.lines", student=student, places="; ".join(places)), "    ")
     if len(report.pairs) > _PAIRS:
         lines += _wrapped(words("alike.more", count=len(report.pairs) - _PAIRS), "  ")
     return lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -69,9 +70,10 @@ class Submission:
     """The code cells that are the learner's."""
 
     @property
-    def source(self) -> str:
-        """The learner's code cells as one text; its lines are ``lines``."""
-        return "\n".join(line.text for line in self.lines)
+    def cells(self) -> list[str]:
+        """The learner's code cells; their lines, one cell after the other, are ``lines``."""
+        by_cell = groupby(self.lines, key=lambda line: line.cell)
+        return ["\n".join(line.text for line in lines) for _, lines in by_cell]
 
 
 def results_of(folders: Folders, exercise: str) -> list[Submission]:

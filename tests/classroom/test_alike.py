@@ -35,7 +35,7 @@ def given() -> list[Answer]:
     for folder in ("exercises", "solutions"):
         notebook = json.loads((CHECKOUT / folder / "level2" / "level2.ipynb").read_text(encoding="utf-8"))
         code = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
-        found.append(taken_apart("\n".join(code)))
+        found.append(taken_apart(code))
     return found
 
 
@@ -61,7 +61,7 @@ def disguised(source: str) -> str:
 
 
 def told(class_: dict[str, str], prose: Iterable[str] = ()) -> list[Likeness]:
-    return pairs_alike({name: taken_apart(source) for name, source in class_.items()}, given(), prose)
+    return pairs_alike({name: taken_apart([source]) for name, source in class_.items()}, given(), prose)
 
 
 def pairs(found: list[Likeness]) -> set[frozenset[str]]:
