@@ -35,6 +35,8 @@ class Piece:
     token: Hashable
     line: int
     """In the answer, from 1."""
+    cell: int = 0
+    """Its cell's number; no run goes from one cell into the next."""
 
 
 @dataclass(frozen=True)
@@ -83,10 +85,10 @@ def taken_apart(cells: Iterable[str]) -> Answer:
     code: list[Piece] = []
     prose: list[Piece] = []
     before = 0
-    for source in cells:
+    for number, source in enumerate(cells):
         mine, said = _cell(source)
-        code += [Piece(piece.token, before + piece.line) for piece in mine]
-        prose += [Piece(piece.token, before + piece.line) for piece in said]
+        code += [Piece(piece.token, before + piece.line, number) for piece in mine]
+        prose += [Piece(piece.token, before + piece.line, number) for piece in said]
         before += source.count("\n") + 1
     return Answer(tuple(code[:MOST]), tuple(prose[:MOST]))
 
@@ -177,7 +179,8 @@ class _Compared:
 def _runs(pieces: Sequence[Piece], size: int) -> Iterator[tuple[int, set[int]]]:
     for start in range(len(pieces) - size + 1):
         part = pieces[start : start + size]
-        yield hash(tuple(piece.token for piece in part)), {piece.line for piece in part}
+        if part[0].cell == part[-1].cell:
+            yield hash(tuple(piece.token for piece in part)), {piece.line for piece in part}
 
 
 _SILENT = (ast.Load, ast.Store, ast.Del, ast.Import, ast.ImportFrom, ast.alias)

@@ -24,3 +24,15 @@ def test_a_waiting_submission_opens_with_its_suggested_mark(browser: Browser, la
     assert page.locator(".crash-course-verdict", has_text="waits for a person").first.is_visible()
     box.scroll_into_view_if_needed()
     browser.picture(page, "formgrader-submission")
+
+
+def test_no_script_of_a_learners_runs_before_the_instructor(browser: Browser, lab: str) -> None:
+    page = browser.page()
+    page.goto(f"{lab}/formgrader/gradebook/level2/level2")
+    page.locator("tbody a.name-hidden").first.wait_for()
+    links = page.locator("tbody a.name-hidden").evaluate_all("all => all.map(one => one.href)")
+    assert len(links) == 3
+    for link in links:
+        page.goto(link)
+        page.locator("textarea.comment").first.wait_for()
+        assert page.title() != "run"
