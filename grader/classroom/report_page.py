@@ -19,6 +19,8 @@ words = catalogue("classroom/report.toml")
 
 _NAMED = 40
 """Students named under a fault; the others are counted."""
+_PAIRS = 100
+"""Pairs shown, the most alike first; the others are counted, and ``--json`` has them."""
 
 
 def report_page(report: Report, pages: Mapping[str, str] | None = None) -> str:
@@ -38,6 +40,7 @@ def report_page(report: Report, pages: Mapping[str, str] | None = None) -> str:
     return _template().render(
         report=report,
         states=STATES,
+        most_pairs=_PAIRS,
         language={"en": "en", "zh": "zh-Hans"}[language()],
         name=name,
     )
