@@ -25,9 +25,9 @@ from grader.answers import fence, inotify, zygote
 from grader.answers.frames import FRAME, Limits, Order, Reply, framed, write_all
 from grader.answers.patience import Clock
 from grader.answers.play import Play, brief_sleep, failure_of, hide_grader
-from grader.levels import level2_live, sightings
+from grader.levels import level2_live, level3_live, sightings
 from grader.levels.failures import Failure
-from grader.levels.sightings import Event, Look, Sightings
+from grader.levels.sightings import Ask, Event, Look, Played, Sightings
 
 HOME = "/tmp/learner"
 FOLDER = f"{HOME}/work"
@@ -48,8 +48,11 @@ class Answers(Protocol):
         """Return what was asked, as a driver's mark would say it."""
 
 
-Drive = Callable[[dict[str, Any], Callable[[str, Any], Any]], None]
-PARTS: dict[str, tuple[Drive, Callable[[Any], Answers]]] = {"level2": (level2_live.drive, level2_live.Answers)}
+Drive = Callable[[Played, Ask], None]
+PARTS: dict[str, tuple[Drive, Callable[[Any], Answers]]] = {
+    "level2": (level2_live.drive, level2_live.Answers),
+    "level3": (level3_live.drive, level3_live.Answers),
+}
 """For each driver, the side that runs the learner's functions and the side that answers."""
 
 
@@ -111,7 +114,7 @@ def _child(job: LiveJob, out_of: int, into: int, file_size: int) -> NoReturn:
     play = Play(job.cells)
     play.run_cells(play.sources, failures)
     try:
-        drive(play.namespace, ask)
+        drive(play, ask)
     except BaseException as error:
         failure = failure_of(error)
         with contextlib.suppress(BaseException):
@@ -243,7 +246,8 @@ def _watch(job: LiveJob, source: int, queue: int | None) -> Sightings:
     begun = _used_by_children()
     first = _Stage(job, source, queue, contents).play()
     plays = [first]
-    if first.ended == "end" and _used_by_children() - begun < LONGEST:
+    saved = any(look.content >= 0 for look in first.looks)
+    if saved and first.ended == "end" and _used_by_children() - begun < LONGEST:
         sizes = [len(list(contents)[look.content]) if look.content >= 0 else 0 for look in first.looks]
         for limit in _bytes_to_die_at(sizes):
             plays.append(_Stage(job, source, queue, contents).play(limit))

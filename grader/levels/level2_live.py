@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 from grader.levels.level2_drive import SPARE_CALLS, looks_like_messages, turn_named
+from grader.levels.sightings import Ask, Played
 from grader.levels.values import plain, type_name
 
-Ask = Callable[[str, Any], Any]
-"""Says something to the other side, and returns what it answers."""
 
-
-def drive(names: dict[str, Any], ask: Ask) -> None:
+def drive(play: Played, ask: Ask) -> None:
     """Run ``run_agent`` as often as the other side wishes."""
+    names = play.namespace
 
     def call_model(tools: Any = None, messages: Any = None, **_: Any) -> SimpleNamespace:
         if looks_like_messages(tools) and not looks_like_messages(messages):

@@ -30,6 +30,7 @@ from grader.levels.level3_lives import (
     sample,
     together,
 )
+from grader.levels.level3_real import borne_out
 from grader.levels.level3_rules import ALIEN_TEXT, Problem, check
 from grader.levels.places import Sources
 from grader.levels.places import names as listed
@@ -111,7 +112,7 @@ class Judge:
             return Verdict(CODE, False, 0.0, most, text, picture=picture, picture_text=picture_text)
         if lives.trouble is not None:
             return self._trouble(lives)
-        return Verdict(CODE, True, most, most, self._held(parts, dice))
+        return borne_out(Verdict(CODE, True, most, most, self._held(parts, dice)), lives)
 
     def _held(self, parts: list[Found], dice: int) -> Text:
         small, tight, large = parts

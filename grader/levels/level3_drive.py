@@ -9,7 +9,7 @@ the write call in this life). Marks in the disk's log carry everything, so that 
 ==============  =============================================================================
 ``text``        a document that was saved, the first time it is seen; events name it by number
 ``life-begin``  the number of the life
-``event``       one event of the life, a list that begins with its kind (see ``_world``)
+``event``       one event of the life, a list that begins with its kind (see ``world_of``)
 ``life-end``    how the life ended: None, or what was raised
 ==============  =============================================================================
 """
@@ -76,21 +76,21 @@ def _live(stage: Stage, names: dict[str, Any], life: dict[str, Any], texts: dict
         happened("save", texts[text])
 
     state = _loads(life["saved"])
-    names.setdefault("hash", _hash_of(life))
+    names.setdefault("hash", hash_of(life))
     handle, recover = names.get("handle"), names.get("recover")
-    world = _world(life, happened)
+    world = world_of(life, happened)
     error: dict[str, Any] | None = None
     try:
-        _call(recover, state, world, save)
+        call(recover, state, world, save)
         for item in state["items"]:
             if item["stage"] not in FINAL:
-                _call(handle, item, state, world, save)
+                call(handle, item, state, world, save)
     except (Exception, SystemExit, KeyboardInterrupt) as raised:
-        error = _told(raised)
+        error = told(raised)
     stage.mark("life-end", error)
 
 
-def _world(life: dict[str, Any], happened: Callable[..., None]) -> Any:
+def world_of(life: dict[str, Any], happened: Callable[..., None]) -> Any:
     """Return the ticket system and the people around it, as one life meets them."""
     given, timeouts = life["world"], dict(life.get("timeouts", {}))
     made = {"ticket": [list(one) for one in given["tickets"]], "notice": [list(one) for one in given["notices"]]}
@@ -159,7 +159,7 @@ def _world(life: dict[str, Any], happened: Callable[..., None]) -> Any:
     return World()
 
 
-def _hash_of(life: dict[str, Any]) -> Callable[[Any], int]:
+def hash_of(life: dict[str, Any]) -> Callable[[Any], int]:
     """Return this life's own ``hash``: of text it gives another number in every process, and a life is a process."""
     seed = zlib.crc32(_dumps([life["saved"], life["world"]]).encode())
 
@@ -169,13 +169,13 @@ def _hash_of(life: dict[str, Any]) -> Callable[[Any], int]:
     return hash_in_this_life
 
 
-def _call(function: Any, *arguments: Any) -> None:
+def call(function: Any, *arguments: Any) -> None:
     returned = function(*arguments)
     if inspect.iscoroutine(returned):
         asyncio.run(returned)
 
 
-def _told(error: BaseException) -> dict[str, Any]:
+def told(error: BaseException) -> dict[str, Any]:
     """Return what was raised, as data."""
     trace, line, function, cell = error.__traceback__, 0, "", ""
     while trace is not None:

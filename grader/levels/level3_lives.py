@@ -199,7 +199,7 @@ class Lives:
         return [self.known[ask] for ask in asks if ask in self.known]
 
     def _batch(self, batch: list[Ask]) -> list[Life]:
-        outcome = self.run(Trial("level3", {"lives": [_wire(ask) for ask in batch]}, seconds=SECONDS))
+        outcome = self.run(Trial("level3", {"lives": [wire(ask) for ask in batch]}, seconds=SECONDS))
         recording = outcome.recording
         if recording is None or recording.escapes:
             self.trouble = outcome
@@ -236,7 +236,8 @@ def _stopped(life: Life) -> bool:
     return life.error is not None and life.error.kind != "exception"
 
 
-def _wire(ask: Ask) -> dict[str, Any]:
+def wire(ask: Ask) -> dict[str, Any]:
+    """Return a life as the driver is asked for it."""
     world = ask.point.world
     return {
         "saved": ask.point.saved,

@@ -7,9 +7,23 @@ at from outside. Between two looks, the kernel tells what was done to the file's
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any, Literal, Protocol
 
 import msgspec
+
+Ask = Callable[[str, Any], Any]
+"""In the learner's process: says something to the other side, and returns what it answers."""
+
+
+class Played(Protocol):
+    """In the learner's process: the cells, as they were run."""
+
+    namespace: dict[str, Any]
+
+    def fresh(self) -> dict[str, Any]:
+        """Run the cells again in a namespace of their own, as a new process would, and return it."""
+
 
 What = Literal["modified", "gone", "came"]
 """What became of the checkpoint's name: its file was written to or cut under it; it was taken away; it was given."""
