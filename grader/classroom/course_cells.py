@@ -92,6 +92,14 @@ def fingerprint(course: CourseNotebook, student: str, submission: str) -> str:
 
 
 @cache
+def translated() -> dict[str, list[str]]:
+    """Return the texts of the course's own cells in other languages, by the cells' names; the build writes them."""
+    path = Path(__file__).with_name("translated.json")
+    texts: dict[str, list[str]] = json.loads(path.read_text(encoding="utf-8"))
+    return texts
+
+
+@cache
 def kit() -> str:
     """Return a digest of the kit's code, criteria and words, and of the Python that runs them."""
     digest = hashlib.sha256(repr(sys.version_info[:3]).encode())

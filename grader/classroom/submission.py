@@ -18,7 +18,7 @@ from nbconvert.exporters import NotebookExporter
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from grader.classroom.course_cells import CourseCell, CourseNotebook, course_notebook, fingerprint
+from grader.classroom.course_cells import CourseCell, CourseNotebook, course_notebook, fingerprint, translated
 from grader.classroom.markup import disarm
 from grader.classroom.signs import learners_code, signs
 from grader.classroom.tampering import KEPT, kept, metadata_of, remarks
@@ -182,7 +182,7 @@ def restore(notebook: Any, course: Sequence[CourseCell]) -> Restored:
             if mine.solution and name not in result.repeated_answers:
                 result.repeated_answers.append(name)
             continue
-        if not mine.solution and cell.source != mine.source:
+        if not mine.solution and cell.source not in (mine.source, *translated().get(name, ())):
             result.flags.append(f"changed cell {name}")
         _become(cell, mine)
     # An id belongs to the course's cell of that name, so that a copy can't take it.
