@@ -7,8 +7,10 @@ driver, sends data back through a pipe and is gone.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import os
+import pkgutil
 import sys
 import threading
 import time
@@ -16,20 +18,20 @@ import types
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from grader import levels
 from grader.answers import fence, wire, zygote
 from grader.answers.frames import Order, Reply, framed, write_all
 from grader.answers.patience import Clock
 from grader.answers.play import CELL, Finished, Play, brief_sleep, failure_of, hide_grader, place_of
 from grader.crash import Disk, Image, Mark
-from grader.levels import level1_drive, level2_drive, level3_drive, level4_drive
 from grader.levels.trial import FORKS, Failure, Outcome, Past, Stage
 
 DRIVERS: dict[str, Callable[[Stage, Any], Any]] = {
-    "level1": level1_drive.drive,
-    "level2": level2_drive.drive,
-    "level3": level3_drive.drive,
-    "level4": level4_drive.drive,
+    name.removesuffix("_drive"): importlib.import_module(f"{levels.__name__}.{name}").drive
+    for _, name, _ in pkgutil.iter_modules(levels.__path__)
+    if name.endswith("_drive")
 }
+"""Every module of ``grader.levels`` that is named ``LEVEL_drive``, imported before the first fork."""
 
 
 class _Real:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from collections.abc import Callable
 
 from grader.answers.cells import Cell
-from grader.criteria import Criterion
+from grader.criteria import Criterion, exercises
 from grader.levels.trial import Runner
 from grader.verdict import Verdict
 
 Judge = Callable[[list[Cell], list[Criterion], Runner, str], list[Verdict]]
-JUDGED = ("level1", "level2", "level3", "level4")
+JUDGED = tuple(name for _, name, _ in pkgutil.iter_modules(__path__) if name in exercises())
+"""The exercises that can be judged: those with criteria and a module here."""
 
 
 def judge_of(exercise: str) -> Judge:
