@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from grader.answers.scenes import choices, scenes
-    from grader.answers.session import check
+    from grader.learner.notebook import check, hint, progress, solution
     from grader.levels.level1_drive import Loss
 
-__all__ = ["Loss", "check", "choices", "scenes"]
+__all__ = ["Loss", "check", "choices", "hint", "progress", "scenes", "solution"]
 
 _PLACES = {
-    "check": "grader.answers.session",
+    "check": "grader.learner.notebook",
+    "hint": "grader.learner.notebook",
+    "progress": "grader.learner.notebook",
+    "solution": "grader.learner.notebook",
     "scenes": "grader.answers.scenes",
     "choices": "grader.answers.scenes",
     "Loss": "grader.levels.level1_drive",

@@ -28,18 +28,151 @@ def crash_course() -> None:
     """Crash Course: how a long-running agent survives a crash, in notebooks that grade themselves."""
 
 
+Lang = Annotated[str | None, typer.Option(help="en or zh; else your folder's, or your locale's.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+
+
+@main.command()
+def init(
+    folder: Annotated[Path | None, typer.Argument(help="The folder to make; crash-course if left out.")] = None,
+    lang: Lang = None,
+) -> None:
+    """Make a folder with the lessons and exercises, to work in. What is there already stays.
+
+    Example: crash-course init my-course
+    """
+    from grader.learner import commands
+
+    raise typer.Exit(commands.init(folder, lang))
+
+
 @main.command()
 def check(
     notebook: Annotated[
-        Path | None, typer.Argument(help="Your notebook; the one exercise in this folder if left out.")
+        str | None, typer.Argument(help="Your notebook, or a level; the one exercise in this folder if left out.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the verdicts as JSON.")] = False,
-    lang: Annotated[str | None, typer.Option(help="en or zh; else your locale's.")] = None,
+    json: Json = False,
+    lang: Lang = None,
 ) -> None:
-    """Check your own work: a line for each criterion, and what to do next."""
-    from grader.answers import command
+    """Check your own work: a line for each criterion, and what to do next. Exit code 1 until all are met.
 
-    raise typer.Exit(command.check(notebook, json, lang))
+    Example: crash-course check level2
+    """
+    from grader.learner import commands
+
+    raise typer.Exit(commands.check(notebook, json, lang))
+
+
+@main.command()
+def progress(json: Json = False, lang: Lang = None) -> None:
+    """Show how far you are in the course, and what comes next. Exit code 1 until everything is done.
+
+    Example: crash-course progress
+    """
+    from grader.learner import commands
+
+    raise typer.Exit(commands.progress(json, lang))
+
+
+@main.command()
+def hint(
+    criterion: Annotated[str, typer.Argument(help="A criterion, or a level for the first that is open.")],
+    more: Annotated[bool, typer.Option("--more", help="Show the next one too.")] = False,
+    lang: Lang = None,
+) -> None:
+    """Show a hint: three for each criterion, one at a time, never the answer.
+
+    Example: crash-course hint level2-atomic --more
+    """
+    from grader.learner import commands
+
+    raise typer.Exit(commands.hint(criterion, more, lang))
+
+
+@main.command()
+def reset(
+    notebook: Annotated[str, typer.Argument(help="A level, a lesson, or a notebook's path.")],
+    cell: Annotated[str | None, typer.Option(help="Only the cell with this id.")] = None,
+    lang: Lang = None,
+) -> None:
+    """Give a notebook back as it was given out; yours is kept in copies/.
+
+    Example: crash-course reset level2 --cell level2-code
+    """
+    from grader.learner import commands
+
+    raise typer.Exit(commands.reset(notebook, cell, lang))
+
+
+@main.command()
+def watch(
+    notebook: Annotated[
+        str | None, typer.Argument(help="A notebook or a level; every exercise of your folder if left out.")
+    ] = None,
+    lang: Lang = None,
+) -> None:
+    """Check an exercise again whenever it is saved, until Ctrl-C.
+
+    Example: crash-course watch level2
+    """
+    from grader.learner import commands
+
+    raise typer.Exit(commands.watch(notebook, lang))
+
+
+@main.command()
+def note(
+    lesson: Annotated[str, typer.Argument(help="A lesson or a level: 5, level2.")],
+    words: Annotated[str, typer.Argument(help="What to note, in quotes.")],
+    hard: Annotated[bool, typer.Option("--hard", help="Remember that it was hard.")] = False,
+    lang: Lang = None,
+) -> None:
+    """Keep a note on a lesson, in a file of its own.
+
+    Example: crash-course note 5 "fsync the directory too" --hard
+    """
+    from grader.learner import commands
+
+    raise typer.Exit(commands.note(lesson, words, hard, lang))
+
+
+@main.command()
+def notes(
+    lesson: Annotated[str | None, typer.Argument(help="A lesson or a level; all if left out.")] = None,
+    lang: Lang = None,
+) -> None:
+    """Show your notes.
+
+    Example: crash-course notes 5
+    """
+    from grader.learner import commands
+
+    raise typer.Exit(commands.notes(lesson, lang))
+
+
+@main.command()
+def solution(
+    level: Annotated[str, typer.Argument(help="A level that you have met.")],
+    lang: Lang = None,
+) -> None:
+    """Show the reference solution beside your answers, once all criteria of the level are met.
+
+    Example: crash-course solution level2
+    """
+    from grader.learner import commands
+
+    raise typer.Exit(commands.solution(level, lang))
+
+
+@main.command()
+def doctor(json: Json = False, lang: Lang = None) -> None:
+    """Name what is missing on this machine, and how to get it. Exit code 1 when it is something needed.
+
+    Example: crash-course doctor
+    """
+    from grader.learner import commands
+
+    raise typer.Exit(commands.doctor(json, lang))
 
 
 @main.command()
@@ -47,7 +180,10 @@ def demo(
     keep: Annotated[Path | None, typer.Option(help="Put the demo's course into this new folder.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the marks as JSON.")] = False,
 ) -> None:
-    """Grade a small class through nbgrader, from nothing to feedback pages and a class report."""
+    """Grade a small class through nbgrader, from nothing to feedback pages and a class report.
+
+    Example: crash-course demo --keep my-class
+    """
     from grader.classroom import commands
 
     raise typer.Exit(commands.demo(keep, json))
@@ -95,7 +231,10 @@ def report(
 def build(
     check: Annotated[bool, typer.Option("--check", help="Change nothing; name what is out of step.")] = False,
 ) -> None:
-    """Make the notebooks from their text sources, and the release from the notebooks."""
+    """Make the notebooks from their text sources, and the release from the notebooks.
+
+    Example: crash-course build --check
+    """
     from grader.classroom import commands
 
     raise typer.Exit(commands.build(check))
@@ -105,7 +244,10 @@ def build(
 def translate(
     source: Annotated[Path, typer.Argument(help="translations/zh/lessons/….md, there already or new.")],
 ) -> None:
-    """Mark the cells of a translation that are missing, or whose English text has changed."""
+    """Mark the cells of a translation that are missing, or whose English text has changed.
+
+    Example: crash-course translate translations/zh/lessons/06_two_save_points.md
+    """
     from grader.classroom import commands
 
     raise typer.Exit(commands.translate(source))
@@ -113,7 +255,7 @@ def translate(
 
 @main.command()
 def edition(
-    name: Annotated[Edition, typer.Argument(help="reading: lessons with their outputs; browser: notebooks that run there.")],
+    name: Annotated[Edition, typer.Argument(help="reading: pages with outputs; browser: notebooks that run there.")],
     to: Annotated[Path | None, typer.Option(help="The folder to build it in; build/NAME if left out.")] = None,
 ) -> None:
     """Build the course as a site.
@@ -130,7 +272,10 @@ def rubric(
     file: Annotated[Path, typer.Argument(help="Written answers, one JSON object a line.")],
     json: Annotated[bool, typer.Option("--json", help="Print the verdicts, one JSON object a line.")] = False,
 ) -> None:
-    """Read written answers; with labels, say how well the rubric does and which it misjudges."""
+    """Read written answers; with labels, say how well the rubric does and which it misjudges.
+
+    Example: crash-course rubric answers.jsonl
+    """
     from grader.answers.rubric import command
 
     raise typer.Exit(command.rubric(file, json))

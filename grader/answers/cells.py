@@ -82,7 +82,8 @@ def _checked(notebook: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return notebook
 
 
-def _grade_id(cell: Mapping[str, Any]) -> str | None:
+def grade_id_of(cell: Mapping[str, Any]) -> str | None:
+    """Return the id that nbgrader knows a cell by, if it has one."""
     metadata = cell.get("metadata")
     nbgrader = metadata.get("nbgrader") if isinstance(metadata, Mapping) else None
     grade_id = nbgrader.get("grade_id") if isinstance(nbgrader, Mapping) else None
@@ -103,7 +104,7 @@ def code_cells(notebook: Mapping[str, Any]) -> list[Cell]:
         if cell.get("cell_type") != "code":
             continue
         own = cell.get("id")
-        name = _grade_id(cell) or (own if isinstance(own, str) and own else f"cell-{number}")
+        name = grade_id_of(cell) or (own if isinstance(own, str) and own else f"cell-{number}")
         found.append(Cell(re.sub(r"[<>\n\r]", "", name)[:80], _source(cell)))
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from grader.answers.cells import BadNotebook, code_cells, decisions, exercise_of, read_notebook
@@ -20,7 +20,13 @@ _words = catalogue()
 MET, NOT_MET, UNUSABLE = 0, 1, 2
 
 
-def check(notebook: Path | None, as_json: bool = False, lang: str | None = None) -> int:
+Next = Callable[[Sequence[Verdict]], list[Text]]
+"""What is done with verdicts once they stand; returns what there is to say besides."""
+
+
+def check(
+    notebook: Path | None, as_json: bool = False, lang: str | None = None, after: Next = lambda verdicts: []
+) -> int:
     """Judge a notebook, print what it meets, and return the exit code.
 
     Returns:
@@ -43,6 +49,7 @@ def check(notebook: Path | None, as_json: bool = False, lang: str | None = None)
     verdicts = decide(verdicts, decisions(cells))
     left = [v.criterion for v in verdicts if v.met is None and v.suggested is not None]
     notes = [_words("mine.how", criterion=name) for name in left]
+    notes += after(verdicts)
     with contextlib.suppress(AttributeError, ValueError):
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     print(as_data(exercise, verdicts) if as_json else text_report(verdicts, notes))

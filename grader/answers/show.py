@@ -141,9 +141,9 @@ def html_report(verdicts: Sequence[Verdict], notes: Sequence[Text] = (), lang: s
     chosen = lang or language()
     other = next(name for name in LANGUAGES if name != chosen)
     body = "".join(_html_verdict(verdict, chosen, other) for verdict in verdicts)
-    body += "".join(f'<p style="{_BOX.format(style="dotted")}">{_html(say(note, chosen))}</p>' for note in notes)
+    body += "".join(html_box(html_text(say(note, chosen)), "dotted", chosen) for note in notes)
     if len(verdicts) > 1:
-        body += f'<p style="margin:.5em 0"><strong>{_html(say(_total(verdicts), chosen))}</strong></p>'
+        body += f'<p style="margin:.5em 0"><strong>{html_text(say(_total(verdicts), chosen))}</strong></p>'
     return f'<div class="crash-course-report" lang="{_TAGS[chosen]}">{body}</div>'
 
 
@@ -159,19 +159,25 @@ def _html_verdict(verdict: Verdict, lang: str, other: str) -> str:
     advice = ""
     if verdict.advice is not None:
         label = html.escape(say(_words("mark.advice"), lang))
-        advice = f'<p style="margin:.3em 0"><em>{label}</em> {_html(say(verdict.advice, lang))}</p>'
+        advice = f'<p style="margin:.3em 0"><em>{label}</em> {html_text(say(verdict.advice, lang))}</p>'
     return (
         f'<div style="{_BOX.format(style=_STYLE[verdict.met])}">{head}'
         f"{''.join(_paragraph(part) for part in say(verdict.message, lang).split(chr(10)))}"
         f"{verdict.picture or ''}{advice}"
         f'<details lang="{_TAGS[other]}" style="opacity:.8"><summary>{_NAMES[other]}</summary>'
-        f"{_html(say(verdict.message, other))}</details></div>"
+        f"{html_text(say(verdict.message, other))}</details></div>"
     )
 
 
+def html_box(body: str, style: str, lang: str) -> str:
+    """Return HTML with the bar at its left that everything this kit says in a notebook has."""
+    return f'<div lang="{_TAGS[lang]}" style="{_BOX.format(style=style)}">{body}</div>'
+
+
 def _paragraph(text: str) -> str:
-    return f'<p style="margin:.3em 0">{_html(text)}</p>'
+    return f'<p style="margin:.3em 0">{html_text(text)}</p>'
 
 
-def _html(text: str) -> str:
+def html_text(text: str) -> str:
+    """Return a sentence as HTML; what stands between backquotes is code."""
     return re.sub(r"`([^`]*)`", rf'<code style="{_CODE}">\1</code>', html.escape(text))

@@ -1,24 +1,89 @@
-"""Notes on a lesson, in a file of their own: the lesson itself is never touched."""
+"""Notes on a lesson, in a file of their own: the lesson itself is never touched.
+
+The notebook's `note(...)` and the command `crash-course note` both write here, so that there is one place for notes.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from .yourturn import Answer
+from ..files import make_folder, write_atomically
+from ..locks import locked
+from .yourturn import Answer, speaks_chinese
+
+MARKER = ".crash-course.json"
+"""The file that shows which folder is the learner's."""
+HARD = {"en": "[hard]", "zh": "[难]"}
+"""What stands before a note on something that was hard."""
+_NOTE = re.compile(r"^- (\d{4}-\d\d-\d\d \d\d:\d\d)  (\[hard\] |\[难\] )?(.*)$")
 
 
-def note(lesson: str, words: str = "") -> Answer:
-    """Add a note to `notes/<lesson>.md` and say where it is; with no words, say how to write one."""
-    file = Path(os.environ.get("CRASH_COURSE_NOTES", "notes")) / f"{lesson}.md"
+@dataclass(frozen=True)
+class Note:
+    """One note: when it was written, what it says, and whether its subject was hard."""
+
+    when: str
+    words: str
+    hard: bool
+
+
+def notes_folder(start: Path | None = None) -> Path:
+    """Return where notes go: beside the learner's progress, else into `notes/` in the current folder."""
+    chosen = os.environ.get("CRASH_COURSE_NOTES")
+    if chosen:
+        return Path(chosen)
+    place = start or Path.cwd()
+    for folder in (place, *place.parents):
+        if (folder / MARKER).is_file():
+            return folder / "notes"
+    return Path("notes") if start is None else start / "notes"
+
+
+def add_note(file: Path, words: str, hard: bool = False) -> None:
+    """Add a note to a file. What is there stays as it is, whatever happens in between."""
+    make_folder(file.parent)
+    with locked(file.parent):
+        before = file.read_bytes() if file.is_file() else b""
+        if before and not before.endswith(b"\n"):
+            before += b"\n"
+        mark = f"{HARD['zh' if speaks_chinese() else 'en']} " if hard else ""
+        text = "\n  ".join(line.rstrip() for line in words.strip().splitlines())
+        line = f"- {datetime.now():%Y-%m-%d %H:%M}  {mark}{text}\n"
+        write_atomically(file, before + line.encode("utf-8", "replace"))
+
+
+def read_notes(file: Path) -> list[Note]:
+    """Return the notes in a file, oldest first. What else somebody wrote into it belongs to the note above."""
+    found: list[Note] = []
+    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        if (match := _NOTE.match(line)) is not None:
+            found.append(Note(match[1], match[3], bool(match[2])))
+        elif line.strip():
+            last = found.pop() if found else Note("", "", False)
+            found.append(Note(last.when, f"{last.words}\n{line.strip()}".strip(), last.hard))
+    return found
+
+
+def note(lesson: str, words: str = "", hard: bool = False) -> Answer:
+    """Add a note to `notes/<lesson>.md` and say where it is; with no words, say how to write one.
+
+    With `hard=True` the lesson is remembered as hard, and `crash-course progress` shows it.
+    """
+    file = notes_folder() / f"{lesson}.md"
     if not words.strip():
         return Answer(
             None,
-            f"Put your words between the empty quotes and run the cell: they go to {file}.",
-            f"在空引号里写下你的话，再运行这个单元格：笔记存到 {file}。",
+            f"Put your words between the empty quotes and run the cell: they go to {file}."
+            " If it was hard, add hard=True.",
+            f"在空引号里写下你的话，再运行这个单元格：笔记存到 {file}。觉得难的话，再加上 hard=True。",
         )
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with open(file, "a", encoding="utf-8") as out:
-        out.write(f"- {datetime.now():%Y-%m-%d %H:%M}  {words.strip()}\n")
+    try:
+        add_note(file, words, hard)
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        return Answer(False, f"The note can't be written to {file}: {why}.", f"笔记写不进 {file}：{why}。")
     return Answer(True, f"Noted in {file}.", f"已记到 {file}。")

@@ -1,0 +1,115 @@
+"""``crash-course doctor``: what this machine has of what the kit can use, and how to get the rest."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from grader.learner.folder import find_folder
+from grader.verdict import Text
+from grader.words import catalogue, plain
+
+_words = catalogue("learner/words.toml")
+NEEDED = ("nbgrader", "nbformat", "nbclient", "jupytext", "ipykernel", "jupyterlab", "msgspec", "pyfakefs", "rich")
+OPTIONAL = (
+    ("redis", "crash-course[stores]", "redis"),
+    ("langgraph", "crash-course[frameworks]", "frameworks"),
+    ("distributed", "crash-course[cluster]", "cluster"),
+    ("sphinx", "crash-course[editions]", "editions"),
+    ("playwright", "crash-course[dev]", "browser"),
+)
+"""Packages that a part of the kit uses: their name, what installs them, and the part."""
+TOOLS = (
+    ("bwrap", "bubblewrap", "class"),
+    ("redis-server", "redis-server", "redis"),
+    ("chromium", "chromium", "browser"),
+    ("npm", "npm", "pyodide"),
+)
+"""Programs of the system: their name, Debian's package, and the part that uses them."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked for."""
+
+    what: Text
+    there: bool
+    needed: bool
+    get: Text
+    """How to get it."""
+
+
+def examine() -> list[Finding]:
+    """Look for everything, what is needed first."""
+    return [*_needed(), *_optional()]
+
+
+def _needed() -> Iterator[Finding]:
+    yield Finding(_words("doctor.python"), sys.version_info >= (3, 11), True, _words("doctor.python.get"))
+    for name in NEEDED:
+        get = _words("doctor.package.get", what=plain("crash-course"))
+        yield Finding(_words("doctor.package", name=plain(name)), find_spec(name) is not None, True, get)
+    yield Finding(_words("doctor.kernel"), _kernel(), True, _words("doctor.kernel.get"))
+    yield Finding(_words("doctor.worker"), _worker(), True, _words("doctor.worker.get"))
+    here = Path.cwd()
+    yield Finding(_words("doctor.write", path=plain(str(here))), _writable(here), True, _words("doctor.write.get"))
+
+
+def _optional() -> Iterator[Finding]:
+    for name, what, use in OPTIONAL:
+        get = _words("doctor.package.get", what=plain(f"'{what}'"))
+        title = _words("doctor.tool", name=plain(name), what=_words(f"doctor.for.{use}"))
+        yield Finding(title, find_spec(name) is not None, False, get)
+    for name, package, use in TOOLS:
+        get = _words("doctor.tool.get", package=plain(package))
+        title = _words("doctor.tool", name=plain(name), what=_words(f"doctor.for.{use}"))
+        yield Finding(title, shutil.which(name) is not None, False, get)
+
+
+def _kernel() -> bool:
+    """Tell whether the kernel that the notebooks name runs in this environment."""
+    try:
+        from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+    except ImportError:
+        return False
+    try:
+        found = KernelSpecManager().get_kernel_spec("python3").argv[0]
+    except NoSuchKernel:
+        return False
+    except (OSError, json.JSONDecodeError, IndexError):
+        return False
+    return not os.path.isabs(found) or os.path.realpath(found) == os.path.realpath(sys.executable)
+
+
+def _worker() -> bool:
+    from grader.answers.cells import Cell
+    from grader.answers.judge import judge_cells
+
+    verdict = judge_cells([Cell("level2-code", "1 / 0")], ["level2-runs"])[0]
+    return verdict.met is False
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def place() -> Text:
+    """Say which folder of the course this is, if it is one."""
+    learner = find_folder()
+    if learner is not None:
+        return _words("doctor.learner", path=plain(str(learner)))
+    for folder in (Path.cwd(), *Path.cwd().parents):
+        if (folder / "nbgrader_config.py").is_file():
+            return _words("doctor.course", path=plain(str(folder)))
+    return _words("doctor.no_folder")

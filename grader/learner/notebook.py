@@ -1,0 +1,76 @@
+"""What a notebook imports: ``check`` as the judge's, with progress kept; ``hint``, ``progress`` and ``solution``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from minagent.course import Answer
+
+from grader.answers import session
+from grader.answers.cells import BadNotebook
+from grader.answers.show import Report
+from grader.criteria import criteria
+from grader.learner.comparing import Compared, compare_solution
+from grader.learner.folder import find_folder
+from grader.learner.hints import Hints, ask_for_hints
+from grader.learner.progress import Progress, progress_in
+from grader.learner.recording import record_turn, record_verdicts, was_met
+from grader.learner.state import read
+from grader.verdict import Text, Verdict
+from grader.words import catalogue, plain
+
+_words = catalogue("learner/words.toml")
+
+
+def check(*names: str, mine: str | bool | None = None) -> Report | Answer:
+    """Judge the session's own cells, show what they meet, and remember it in the learner's folder.
+
+    Args:
+        names: criteria such as ``"level2-atomic"``, or an exercise (``"level2"``) for all of its criteria; with none,
+            every criterion of what the session defines. In a lesson, the name of a "your turn" cell.
+        mine: your own word, ``"met"`` or ``"not met"``, on a written answer that the rubric could not decide.
+    """
+    found = session.check(*names, mine=mine)
+    folder = find_folder()
+    if isinstance(found, Report):
+        return Report(found.verdicts, [*found.notes, *after_check(found.verdicts, folder)], found.lang)
+    if folder is not None and found.passed is not None and names:
+        record_turn(folder, names[0], found.passed)
+    return found
+
+
+def after_check(verdicts: Sequence[Verdict], folder: Path | None) -> list[Text]:
+    """Remember verdicts, and return what to say after them: how to get a hint, or to see the solution."""
+    trouble = record_verdicts(folder, verdicts) if folder is not None else None
+    notes = [trouble] if trouble is not None else []
+    first = next((verdict.criterion for verdict in verdicts if verdict.met is False), None)
+    if first is not None:
+        notes.append(_words("check.hint", criterion=plain(first)))
+    elif verdicts and folder is not None:
+        level = criteria()[verdicts[-1].criterion].exercise
+        if was_met(read(folder).state, level):
+            notes.append(_words("solution.ready", level=plain(level)))
+    return notes
+
+
+def hint(name: str, more: int = 0) -> Hints | Report:
+    """Show the hints on a criterion that you have seen so far, at least the first; ``more=1`` shows the next."""
+    try:
+        return ask_for_hints(name, more)
+    except BadNotebook as problem:
+        return Report(notes=[problem.text])
+
+
+def progress() -> Progress | Report:
+    """Show how far you are in the course, and what comes next."""
+    folder = find_folder()
+    return progress_in(folder) if folder is not None else Report(notes=[_words("folder.none")])
+
+
+def solution(level: str) -> Compared | Report:
+    """Show the reference solution beside your own answers, once every criterion of the level is met."""
+    try:
+        return compare_solution(level)
+    except BadNotebook as problem:
+        return Report(notes=[problem.text])

@@ -1,0 +1,221 @@
+"""A learner at the command line: begin, check, see how far, get hints, start again, keep notes, compare."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from grader.criteria import criteria
+from grader.learner.folder import named
+from tests.learner.conftest import Command, hand_in
+
+
+def test_init_gives_everything_but_solutions(folder: Path) -> None:
+    lessons = sorted(path.stem for path in folder.glob("lessons/*.ipynb"))
+    assert len(lessons) == 10 and lessons[0] == "01_what_a_crash_takes"
+    assert sorted(path.stem for path in folder.glob("exercises/*/*.ipynb")) == ["level1", "level2", "level3", "level4"]
+    text = "".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.ipynb"))
+    assert '"consequence=\\"format-unknown' not in text and not list(folder.rglob("*solution*"))
+    assert "crash-course progress" in (folder / "README.md").read_text(encoding="utf-8")
+
+
+def test_init_again_adds_what_is_missing_and_keeps_what_is_there(folder: Path, command: Command) -> None:
+    mine = folder / "exercises/level1/level1.ipynb"
+    mine.write_text("my work")
+    (folder / "lessons/03_one_step_at_a_time.ipynb").unlink()
+    again = command("init", str(folder))
+    assert again.exit_code == 0 and "1 files were added" in again.stdout
+    assert mine.read_text() == "my work" and (folder / "lessons/03_one_step_at_a_time.ipynb").is_file()
+
+
+def test_init_speaks_chinese_and_gives_the_chinese_notebooks(tmp_path: Path, command: Command) -> None:
+    done = command("init", str(tmp_path / "zh"), "--lang", "zh")
+    assert "放好了" in done.stdout
+    assert "存档" in (tmp_path / "zh/exercises/level2/level2.ipynb").read_text(encoding="utf-8")
+    assert "我的 agent" in (tmp_path / "zh/README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("where", ["a file", "the clone"])
+def test_init_refuses_in_one_sentence(tmp_path: Path, command: Command, where: str) -> None:
+    place = tmp_path / "here"
+    if where == "a file":
+        place.write_text("")
+    else:
+        (place / "solutions").mkdir(parents=True)
+        (place / "nbgrader_config.py").touch()
+    done = command("init", str(place))
+    assert done.exit_code == 2 and len(done.stderr.strip().splitlines()) == 1
+
+
+def test_check_remembers_and_progress_shows_it(folder: Path, command: Command) -> None:
+    before = command("progress")
+    assert before.exit_code == 1 and "[ ] level2" in before.stdout and "Next: 01_what_a_crash_takes" in before.stdout
+    hand_in(folder, "level2")
+    checked = command("check", "level2")
+    assert checked.exit_code == 0 and "crash-course solution level2" in re.sub(r"\s+", " ", checked.stdout)
+    after = command("progress")
+    assert "[x] level2" in after.stdout and "[x] level2-atomic" in after.stdout
+    rows = {row["name"]: row for row in json.loads(command("progress", "--json").stdout)["items"]}
+    assert (rows["level2"]["done"], rows["level2"]["of"]) == (5, 5) and rows["level1"]["done"] == 0
+    assert all(len(line) <= 80 for line in after.stdout.splitlines())
+
+
+def test_an_open_criterion_comes_with_the_way_to_its_hint(folder: Path, command: Command) -> None:
+    done = command("check", "level1")
+    assert done.exit_code == 1 and "crash-course hint level1-fields" in re.sub(r"\s+", " ", done.stdout)
+
+
+def test_hints_come_one_at_a_time_and_are_remembered(folder: Path, command: Command) -> None:
+    first = command("hint", "level2-atomic").stdout
+    assert "1/3" in first and "2/3" not in first
+    assert command("hint", "level2-atomic").stdout == first
+    second = command("hint", "level2-atomic", "--more").stdout
+    assert "2/3" in second and "3/3" not in second
+    command("hint", "level2-atomic", "--more")
+    last = command("hint", "level2-atomic", "--more").stdout
+    assert "3/3" in last and "the last one" in last
+
+
+def test_no_first_hint_gives_an_answer_away() -> None:
+    for criterion in criteria().values():
+        for hint in criterion.hints[:1]:
+            assert "os.replace" not in hint.en and "pendingToolUse = " not in hint.en, criterion.id
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("level2", "level2"), ("5", "05_writes_that_survive"), ("lesson05", "05_writes_that_survive")]
+)
+def test_a_word_means_a_lesson_or_a_level(word: str, meant: str) -> None:
+    item = named(word)
+    assert item is not None and item.name == meant
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("hint", "level2-atomc"), "do you mean level2-atomic?"),
+        (("hint", "zzz"), "There is no criterion zzz"),
+        (("note", "77", "x"), "There is no lesson or level 77"),
+        (("note", "5", "  "), "The note is empty"),
+        (("reset", "nothing.ipynb"), "is no notebook of the course"),
+        (("reset", "level2", "--cell", "zzz"), "has no cell zzz to give back: it has level2-hazards"),
+        (("solution", "5"), "is a lesson and has no solution"),
+        (("solution", "level2"), "once all its criteria are met; missing: level2-hazard-overwrite"),
+        (("progress", "--lang", "fr"), "There is no language fr"),
+        (("check", "nothing.ipynb"), "There is no file nothing.ipynb"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(
+    folder: Path, command: Command, words: tuple[str, ...], says: str
+) -> None:
+    done = command(*words)
+    assert done.exit_code == 2 and says in done.stderr and len(done.stderr.strip().splitlines()) == 1
+    assert "Traceback" not in done.output
+
+
+@pytest.mark.parametrize("words", [("progress",), ("notes",), ("watch",), ("note", "5", "x"), ("solution", "level1")])
+def test_outside_a_learners_folder_init_is_named(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = command(*words)
+    assert done.exit_code == 2 and "crash-course init" in done.stderr
+
+
+def test_reset_keeps_a_copy_of_every_byte(folder: Path, command: Command) -> None:
+    path = hand_in(folder, "level2")
+    mine = path.read_bytes()
+    given = (folder / "exercises/level1/level1.ipynb").read_bytes()
+    done = command("reset", "level2")
+    assert done.exit_code == 0
+    (copy,) = (folder / "copies").iterdir()
+    assert copy.read_bytes() == mine and path.read_bytes() != mine
+    assert command("check", "level2").exit_code == 1
+    assert (folder / "exercises/level1/level1.ipynb").read_bytes() == given
+    assert "nothing was changed" in re.sub(r"\s+", " ", command("reset", "level2").stdout)
+    path.write_text("not json at all")
+    command("reset", "level2")
+    assert sorted(copy.read_text()[:3] for copy in (folder / "copies").iterdir()) == ["not", mine[:3].decode()]
+    path.unlink()
+    assert command("reset", "level2").exit_code == 0 and path.is_file()
+
+
+def test_reset_of_one_cell_leaves_the_others(folder: Path, command: Command) -> None:
+    path = hand_in(folder, "level2")
+    assert command("reset", "level2", "--cell", "level2-code").exit_code == 0
+    cells = {cell["id"]: "".join(cell["source"]) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]}
+    assert "os.replace" not in cells["level2-code"] and "overwrites checkpoint.json" in cells["level2-hazards"]
+
+
+def test_notes_go_into_a_file_of_their_own_and_hard_is_remembered(folder: Path, command: Command) -> None:
+    lesson = folder / "lessons/05_writes_that_survive.ipynb"
+    before = lesson.read_bytes()
+    command("note", "5", "fsync the directory too", "--hard")
+    command("note", "lesson02", "the cursor is absolute")
+    assert lesson.read_bytes() == before
+    shown = command("notes").stdout
+    assert shown.index("the cursor is absolute") < shown.index("(hard) fsync the directory too")
+    assert "the cursor" not in command("notes", "5").stdout
+    (line,) = [line for line in command("progress").stdout.splitlines() if "Writes that survive" in line]
+    assert line.endswith("(hard)")
+
+
+def test_the_notebooks_note_and_the_commands_are_one_store(folder: Path, command: Command) -> None:
+    from minagent.course import note
+
+    assert note("05_writes_that_survive", "from the notebook").passed
+    command("note", "5", "from the shell")
+    shown = command("notes", "5").stdout
+    assert "from the notebook" in shown and "from the shell" in shown
+
+
+def test_the_solution_stands_beside_ones_own(folder: Path, command: Command) -> None:
+    path = hand_in(folder, "level1")
+    path.write_text(path.read_text(encoding="utf-8").replace("by luck", "by sheer luck"), encoding="utf-8")
+    if command("check", "level1").exit_code != 0:
+        pytest.fail("the answer should be met")
+    shown = command("solution", "level1").stdout
+    yours, reference = shown.split("-- level1-answer: reference")
+    assert "by sheer luck" in yours and "by luck" in reference and "by sheer luck" not in reference
+
+
+def test_progress_is_whole_after_the_state_is_damaged(folder: Path, command: Command) -> None:
+    hand_in(folder, "level2")
+    command("check", "level2")
+    command("hint", "level1-turns")
+    state = folder / ".crash-course.json"
+    state.write_bytes(state.read_bytes()[:40])
+    shown = command("progress")
+    assert "[x] level2" in shown.stdout and "was damaged" in shown.stdout
+    for path in folder.glob(".crash-course.json*"):
+        path.write_text("{}")
+    assert command("check", "level2").exit_code == 0
+    shutil.rmtree(folder / "notes", ignore_errors=True)
+    assert command("progress").exit_code == 1
+
+
+def test_doctor_names_what_is_missing_and_how_to_get_it(
+    folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from grader.learner import doctor
+
+    assert command("doctor").exit_code == 0
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
+    without = command("doctor")
+    assert without.exit_code == 0 and "apt install bubblewrap" in without.stdout
+    monkeypatch.setattr(doctor, "NEEDED", ("no_such_package",))
+    broken = command("doctor")
+    assert broken.exit_code == 1 and "missing   the Python package no_such_package" in broken.stdout
+    found = json.loads(command("doctor", "--json").stdout)["findings"]
+    assert any(not one["there"] and one["needed"] for one in found)
+
+
+def test_every_command_shows_an_example() -> None:
+    from typer.main import get_command
+
+    from grader.cli import main
+
+    for name, one in get_command(main).commands.items():  # type: ignore[attr-defined]
+        assert f"crash-course {name}" in (one.help or ""), name
