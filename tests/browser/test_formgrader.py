@@ -1,6 +1,6 @@
 """What an instructor sees in formgrader: the graded class, and a submission that waits with a suggested mark."""
 
-from conftest import Browser  # type: ignore[import-not-found]
+from real_browser import Browser
 
 
 def test_the_graded_class_is_listed(browser: Browser, lab: str) -> None:

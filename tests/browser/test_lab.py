@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import Browser  # type: ignore[import-not-found]
+from real_browser import Browser
 
 READY = """() => {
   const session = window.jupyterapp?.shell?.currentWidget?.sessionContext;

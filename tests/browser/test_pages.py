@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from conftest import Browser  # type: ignore[import-not-found]
+from real_browser import Browser
 
 PAGES = {
     "feedback-level1": "feedback/fatou/level1/level1.html",
