@@ -175,7 +175,7 @@ def test_the_world_of_the_notebook_and_of_the_check_are_one() -> None:
 
     first = SMALL.first()
     life = {"saved": first.saved, "world": {"tickets": [], "notices": [], "decisions": {}}}
-    checked = level3_drive._world(life, lambda *event: None)
+    checked = level3_drive.world_of(life, lambda *event: None)
     tried = TicketSystem(Remembered())
     for name in ("create_ticket", "send_notice", "find_ticket", "find_notice", "decision", "now"):
         ours, theirs = inspect.signature(getattr(checked, name)), inspect.signature(getattr(tried, name))
