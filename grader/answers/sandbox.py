@@ -250,7 +250,10 @@ def _own(shown: list[str]) -> list[str]:
     """Return the options that show a worker's part of this package and what learners have of the course, no more."""
     options: list[str] = []
     if any(str(_PACKAGE).startswith(folder + "/") for folder in shown):
-        options += ["--tmpfs", str(_PACKAGE)]
+        options += ["--perms", "0755", "--tmpfs", str(_PACKAGE)]
+        inside = {str(path.parent) for pattern in _OWN_FILES for path in _PACKAGE.glob(pattern)} - {str(_PACKAGE)}
+        folders = sorted([*inside, *(f"{folder}/__pycache__" for folder in (str(_PACKAGE), *inside))])
+        options += [part for folder in folders for part in ("--perms", "0755", "--dir", folder)]
     for name in _OWN_FOLDERS:
         options += ["--ro-bind", str(_PACKAGE / name), str(_PACKAGE / name)]
     for pattern in _OWN_FILES:
