@@ -49,7 +49,7 @@ def init(
 @main.command()
 def check(
     notebook: Annotated[
-        str | None, typer.Argument(help="Your notebook, or a level; the one exercise in this folder if left out.")
+        str | None, typer.Argument(help="Your notebook, or a level; the one that you are at if left out.")
     ] = None,
     json: Json = False,
     lang: Lang = None,
@@ -76,8 +76,10 @@ def progress(json: Json = False, lang: Lang = None) -> None:
 
 @main.command()
 def hint(
-    criterion: Annotated[str, typer.Argument(help="A criterion, or a level for the first that is open.")],
-    more: Annotated[bool, typer.Option("--more", help="Show the next one too.")] = False,
+    criterion: Annotated[
+        str | None, typer.Argument(help="A criterion, or a level for its first open one; yours if left out.")
+    ] = None,
+    more: Annotated[int, typer.Option("--more", count=True, help="Show the next one too.")] = 0,
     lang: Lang = None,
 ) -> None:
     """Show a hint: three for each criterion, one at a time, never the answer.

@@ -11,7 +11,8 @@ from grader.verdict import Text
 from grader.words import catalogue, join, language, of_kind, plain, say, use_language
 
 GRADER = Path(__file__).parents[1] / "grader"
-CATALOGUES = ("words.toml", "classroom/grade.toml", "learner/words.toml", *(f"levels/level{number}.toml" for number in range(1, 5)))
+LEVELS = (f"levels/level{number}.toml" for number in range(1, 5))
+CATALOGUES = ("words.toml", "classroom/grade.toml", "learner/words.toml", *LEVELS)
 ROOMS = [*GRADER.glob("answers/*.py"), *GRADER.glob("levels/*.py"), *GRADER.glob("learner/*.py")]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -21,9 +22,9 @@ from grader.learner.comparing import compare_solution
 from grader.learner.doctor import examine, place
 from grader.learner.folder import find_folder, item_named, notebook_of
 from grader.learner.hints import ask_for_hints, for_shell
-from grader.learner.material import title
+from grader.learner.material import course, title
 from grader.learner.notebook import after_check
-from grader.learner.progress import all_notes, progress_in
+from grader.learner.progress import all_notes, as_data, open_level, progress_in
 from grader.learner.resetting import reset as give_back
 from grader.learner.setup import DEFAULT, make_learners_folder
 from grader.learner.state import read
@@ -85,14 +86,20 @@ def init(folder: Path | None, lang: str | None) -> int:
 
     def work() -> int:
         made = make_learners_folder(folder or Path(DEFAULT))
-        key = "init.again" if made.again else "init.done"
-        values: dict[str, object] = {"path": plain(str(made.folder)), "count": len(made.written)}
-        print(say(_words(key, **values, **({"kept": len(made.kept)} if made.again else {}))))
+        names = plain(", ".join(made.written))
+        key = "init.done" if not made.again else "init.again" if made.written else "init.nothing"
+        values = {"names": names} if key == "init.again" else _counts(made.folder) if key == "init.done" else {}
+        print(say(_words(key, path=plain(str(made.folder)), **values)))
         if made.trouble is not None:
             print(say(made.trouble), file=sys.stderr)
         return WELL
 
     return _guarded(work, lang)
+
+
+def _counts(folder: Path) -> dict[str, object]:
+    lessons = sum(item.is_lesson for item in course())
+    return {"lessons": lessons, "levels": len(course()) - lessons, "shell": plain(shlex.quote(str(folder)))}
 
 
 def check(word: str | None, as_json: bool, lang: str | None) -> int:
@@ -101,9 +108,20 @@ def check(word: str | None, as_json: bool, lang: str | None) -> int:
 
 
 def _check(word: str | None, as_json: bool, lang: str | None) -> int:
-    path = None if word is None else notebook_of(word)
-    folder = find_folder(path.parent if path is not None else None)
-    return command.check(path, as_json, lang, lambda verdicts: after_check(verdicts, folder))
+    path = notebook_of(word) if word is not None else _exercise_here()
+    folder = find_folder(path.parent)
+    return command.check(path, as_json, lang, lambda verdicts: after_check(verdicts, folder, "shell"))
+
+
+def _exercise_here() -> Path:
+    """Return the exercise in this folder, else the one that the learner is at."""
+    try:
+        return command.only_exercise(Path.cwd())
+    except BadNotebook as problem:
+        folder = find_folder()
+        if folder is None or problem.text != catalogue()("check.which_none"):
+            raise
+        return folder / open_level(folder).path
 
 
 def progress(as_json: bool, lang: str | None) -> int:
@@ -112,20 +130,20 @@ def progress(as_json: bool, lang: str | None) -> int:
     def work() -> int:
         found = progress_in(_folder())
         if as_json:
-            rows = [{"name": r.item.name, "done": r.done, "of": r.count, "hard": r.hard} for r in found.rows]
-            print(json.dumps({"items": rows, "next": say(found.next())}, ensure_ascii=False, indent=2))
+            print(json.dumps(as_data(found), ensure_ascii=False, indent=2))
         else:
             print(found)
-        return WELL if all(row.done == row.count for row in found.rows) else NOT_YET
+        return WELL if found.done else NOT_YET
 
     return _guarded(work, lang)
 
 
-def hint(name: str, more: bool, lang: str | None) -> int:
-    """Print the hints on a criterion that were asked for so far; with ``more`` one further."""
+def hint(name: str | None, more: int, lang: str | None) -> int:
+    """Print the hints on a criterion that were asked for so far, and ``more`` further ones."""
 
     def work() -> int:
-        print(for_shell(ask_for_hints(name, 1 if more else 0)))
+        asked = name if name is not None else open_level(_folder()).name
+        print(for_shell(ask_for_hints(asked, more)))
         return WELL
 
     return _guarded(work, lang)

@@ -34,23 +34,29 @@ def check(*names: str, mine: str | bool | None = None) -> Report | Answer:
     found = session.check(*names, mine=mine)
     folder = find_folder()
     if isinstance(found, Report):
-        return Report(found.verdicts, [*found.notes, *after_check(found.verdicts, folder)], found.lang)
+        return Report(found.verdicts, [*found.notes, *after_check(found.verdicts, folder, "notebook")], found.lang)
     if folder is not None and found.passed is not None and names:
         record_turn(folder, names[0], found.passed)
     return found
 
 
-def after_check(verdicts: Sequence[Verdict], folder: Path | None) -> list[Text]:
-    """Remember verdicts, and return what to say after them: how to get a hint, or to see the solution."""
+def after_check(verdicts: Sequence[Verdict], folder: Path | None, where: str) -> list[Text]:
+    """Remember verdicts, and return what to say after them: how to get a hint, or to see the solution.
+
+    Args:
+        verdicts: what the check found.
+        folder: the learner's folder, if there is one.
+        where: ``"notebook"`` or ``"shell"``, where the learner is.
+    """
     trouble = record_verdicts(folder, verdicts) if folder is not None else None
     notes = [trouble] if trouble is not None else []
     first = next((verdict.criterion for verdict in verdicts if verdict.met is False), None)
     if first is not None:
-        notes.append(_words("check.hint", criterion=plain(first)))
+        notes.append(_words(f"check.hint_{where}", criterion=plain(first)))
     elif verdicts and folder is not None:
         level = criteria()[verdicts[-1].criterion].exercise
         if was_met(read(folder).state, level):
-            notes.append(_words("solution.ready", level=plain(level)))
+            notes.append(_words(f"solution.ready_{where}", level=plain(level)))
     return notes
 
 

@@ -26,7 +26,7 @@ def test_init_again_adds_what_is_missing_and_keeps_what_is_there(folder: Path, c
     mine.write_text("my work")
     (folder / "lessons/03_one_step_at_a_time.ipynb").unlink()
     again = command("init", str(folder))
-    assert again.exit_code == 0 and "1 files were added" in again.stdout
+    assert again.exit_code == 0 and "Added: lessons/03_one_step_at_a_time.ipynb." in again.stdout
     assert mine.read_text() == "my work" and (folder / "lessons/03_one_step_at_a_time.ipynb").is_file()
 
 
@@ -51,7 +51,8 @@ def test_init_refuses_in_one_sentence(tmp_path: Path, command: Command, where: s
 
 def test_check_remembers_and_progress_shows_it(folder: Path, command: Command) -> None:
     before = command("progress")
-    assert before.exit_code == 1 and "[ ] level2" in before.stdout and "Next: 01_what_a_crash_takes" in before.stdout
+    assert before.exit_code == 1 and "[ ] level2" in before.stdout
+    assert "Next: lessons/01_what_a_crash_takes.ipynb, What a crash takes." in before.stdout
     hand_in(folder, "level2")
     checked = command("check", "level2")
     assert checked.exit_code == 0 and "crash-course solution level2" in re.sub(r"\s+", " ", checked.stdout)
@@ -60,6 +61,30 @@ def test_check_remembers_and_progress_shows_it(folder: Path, command: Command) -
     rows = {row["name"]: row for row in json.loads(command("progress", "--json").stdout)["items"]}
     assert (rows["level2"]["done"], rows["level2"]["of"]) == (5, 5) and rows["level1"]["done"] == 0
     assert all(len(line) <= 80 for line in after.stdout.splitlines())
+
+
+def test_what_comes_next_is_where_the_learner_left_off(folder: Path, command: Command) -> None:
+    command("check", "level2")
+    assert "Next: level2-hazard-overwrite" in command("progress").stdout
+    assert "level2-hazard-overwrite" in command("hint").stdout
+    hand_in(folder, "level2")
+    assert command("check").exit_code == 0, "with nothing named, the level that the learner is at is checked"
+    assert "Next: lessons/07_resume.ipynb, Resume." in command("progress").stdout
+    assert "level3-design" in command("hint").stdout
+
+
+def test_progress_shows_points_hints_and_what_was_hard(folder: Path, command: Command) -> None:
+    command("hint", "level2-atomic", "--more")
+    hand_in(folder, "level2")
+    command("check", "level2")
+    command("note", "5", "fsync the directory", "--hard")
+    shown = command("progress").stdout
+    assert "0 of 31 cells, 14 of 47 points" in shown
+    (line,) = [line for line in shown.splitlines() if "level2-atomic" in line]
+    assert line.endswith("hints 2 of 3, 4 of 4 points")
+    assert re.search(r"What was hard:\n  05 +fsync the directory", shown)
+    (row,) = [row for row in json.loads(command("progress", "--json").stdout)["items"] if row["name"] == "level2"]
+    assert row["criteria"][2] == {"id": "level2-atomic", "met": True, "points": 4.0, "max_points": 4.0, "hints": 2}
 
 
 def test_an_open_criterion_comes_with_the_way_to_its_hint(folder: Path, command: Command) -> None:
@@ -76,6 +101,18 @@ def test_hints_come_one_at_a_time_and_are_remembered(folder: Path, command: Comm
     command("hint", "level2-atomic", "--more")
     last = command("hint", "level2-atomic", "--more").stdout
     assert "3/3" in last and "the last one" in last
+
+
+def test_without_a_folder_hints_can_still_be_had_one_by_one(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from grader.learner import hints
+
+    monkeypatch.chdir(tmp_path)
+    for asked, last in (((), "1/3"), (("--more",), "2/3"), (("--more", "--more"), "3/3")):
+        monkeypatch.setattr(hints, "_shown", {})  # each command is a process of its own
+        shown = command("hint", "level2-atomic", *asked).stdout
+        assert re.findall(r"\d/3", shown)[-1] == last
 
 
 def test_no_first_hint_gives_an_answer_away() -> None:
