@@ -32,13 +32,22 @@ if shutil.which("alembic") is None:
     os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
 
 # nbgrader copies what lies beside a notebook. Text sources and notes would carry the solution into the
-# release, and a learner's own files must not lie beside the course's. So nothing travels but notebooks and
-# timestamp.txt.
+# release, and a learner's own files must not lie beside the course's. So nothing travels but notebooks,
+# timestamp.txt, and the submission_secret.txt of nbgrader's exchange, which ignores what is listed here too.
 c.CourseDirectory.ignore = [
     ".*",
     "__pycache__",
-    "[!t]*.*",
-    "t[!i]*.*",
+    "*.[!it]*",
+    "*.i[!p]*",
+    "*.ip[!y]*",
+    "*.ipy[!n]*",
+    "*.ipy",
+    "*.t[!x]*",
+    "*.tx[!t]*",
+    "*.txt?*",
+    "[!st]*.txt",
+    "s[!u]*.txt",
+    "t[!i]*.txt",
     "[nN][oO][tT][eE]*",
     "README*",
     "solution*",

@@ -17,7 +17,7 @@ from grader.classroom.course_cells import CourseNotebook, fingerprint
 from grader.classroom.crew import Done, Hands
 from grader.classroom.folders import Folders, text_of
 from grader.classroom.grading import Judged, JudgeJob, PageJob, crashed, judged_before
-from grader.classroom.handed_in import TIMESTAMP, HandedIn
+from grader.classroom.handed_in import SECRET, TIMESTAMP, HandedIn
 from grader.classroom.rows import Piece
 from grader.classroom.sheet import Sheet, made_from
 from grader.classroom.submission import digest
@@ -127,8 +127,10 @@ class Batch:
     def _page(self, handed: HandedIn, notebook: str) -> Path:
         return self._folders.feedback / handed.student / self._exercise / f"{notebook}.html"
 
-    def _timestamp(self, graded: Graded) -> Path | None:
-        return graded.handed.folder / TIMESTAMP if graded.dated else None
+    def _carried(self, graded: Graded) -> list[Path]:
+        secret = graded.handed.folder / SECRET
+        carried = [secret] if secret.is_file() and not secret.is_symlink() else []
+        return [graded.handed.folder / TIMESTAMP, *carried] if graded.dated else carried
 
     def _take(self, done: Done) -> None:
         job = done.job
@@ -181,7 +183,7 @@ class Batch:
         for graded in ready:
             student = graded.handed.student
             kept = {f"{name}.ipynb" for name in graded.judged}
-            self._folders.tidy(self._folders.autograded / student / self._exercise, kept, self._timestamp(graded))
+            self._folders.tidy(self._folders.autograded / student / self._exercise, kept, self._carried(graded))
             graded.sheets = sheets[student]
             graded.flags[:0] = [flag for judged in graded.judged.values() for flag in judged.flags]
             self._ask_for_pages(graded)
@@ -202,7 +204,7 @@ class Batch:
             student = graded.handed.student
             if self._pages:
                 kept = {f"{name}.html" for name in graded.judged}
-                self._folders.tidy(self._folders.feedback / student / self._exercise, kept, self._timestamp(graded))
+                self._folders.tidy(self._folders.feedback / student / self._exercise, kept, self._carried(graded))
             del self._open[student]
             for name, judged in graded.judged.items():  # a class's notebooks need not be kept in memory
                 graded.judged[name] = Judged("", judged.records, judged.verdicts, judged.flags)

@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +14,6 @@ from typing import Any
 
 from grader.classroom.course import Course, NbgraderFailed
 from grader.classroom.course_cells import CourseNotebook
-from grader.classroom.handed_in import TIMESTAMP
 from grader.verdict import Text
 from grader.words import catalogue, plain
 
@@ -195,22 +194,23 @@ class Folders:
                 shutil.rmtree(path)
             os.replace(part, path)
 
-    def tidy(self, folder: Path, kept: set[str], timestamp: Path | None) -> None:
-        """Leave in a folder of graded work what is ``kept`` and the timestamp, and nothing of earlier work."""
+    def tidy(self, folder: Path, kept: set[str], carried: Collection[Path]) -> None:
+        """Leave in a folder of graded work what is ``kept`` and copies of what is carried along, nothing earlier."""
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
             for entry in os.scandir(folder):
-                if entry.name in kept or (entry.name == TIMESTAMP and timestamp is not None):
+                if entry.name in kept or any(entry.name == path.name for path in carried):
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     shutil.rmtree(entry.path)
                 else:
                     os.unlink(entry.path)
-            target = folder / TIMESTAMP
-            if timestamp is not None and text_of(target) != (content := timestamp.read_text(encoding="utf-8")):
-                target.unlink(missing_ok=True)
-                target.write_text(content, encoding="utf-8", newline="")
-                os.chmod(target, self._modes[".html" if folder.is_relative_to(self.feedback) else ".ipynb"])
+            for path in carried:
+                target = folder / path.name
+                if (content := text_of(path)) is not None and text_of(target) != content:
+                    target.unlink(missing_ok=True)
+                    target.write_text(content, encoding="utf-8", newline="")
+                    os.chmod(target, self._modes[".html" if folder.is_relative_to(self.feedback) else ".ipynb"])
 
 
 def _mode(converter: Any) -> int:

@@ -18,6 +18,8 @@ from grader.words import catalogue
 words = catalogue("classroom/grade.toml")
 
 TIMESTAMP = "timestamp.txt"
+SECRET = "submission_secret.txt"
+"""What nbgrader's exchange puts beside a submission, and asks for when feedback is released."""
 _SHOWN = 5
 
 
