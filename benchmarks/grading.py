@@ -152,10 +152,12 @@ def run(folder: Path, *command: str) -> Ran:
     """Run a command in the course."""
     before, begun = processor_seconds(), time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, *command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        [sys.executable, *command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     memory = Memory(process.pid)
-    printed, _ = process.communicate()
+    printed, told = process.communicate()
+    if process.returncode != 0:
+        raise SystemExit(told[-2000:])
     seconds, megabytes = time.perf_counter() - begun, memory.close()
     return Ran(seconds, processor_seconds() - before, megabytes, printed)
 
