@@ -28,6 +28,8 @@ from grader.words import catalogue
 words = catalogue("classroom/words.toml")
 
 LARGEST = 20_000_000
+MOST_CODE = 200_000
+"""Characters of code in all; no answer is as long, and reading it would take a grader's memory and time."""
 _NEW = {
     "code": nbformat.v4.new_code_cell,
     "markdown": nbformat.v4.new_markdown_cell,
@@ -72,6 +74,8 @@ def _rebuilt(data: bytes) -> Any:
         notebook.cells.append(_clean_cell(raw, number, used))
     if not notebook.cells:
         raise Unreadable("none")
+    if (size := sum(len(cell.source) for cell in notebook.cells if cell.cell_type == "code")) > MOST_CODE:
+        raise Unreadable("long", size=f"{size:,}", limit=f"{MOST_CODE:,}")
     return notebook
 
 
