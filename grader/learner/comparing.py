@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -15,7 +16,10 @@ from grader.learner.state import read
 from grader.words import catalogue, language, plain, say
 
 _words = catalogue("learner/words.toml")
-_PRE = "margin:0;padding:.5em;overflow-x:auto;background:rgba(128,128,128,.12);font-size:.85em;line-height:1.4"
+_PRE = (
+    "margin:0;padding:.5em;overflow-x:auto;white-space:pre;word-break:normal;"
+    "background:rgba(128,128,128,.12);font-size:.85em;line-height:1.4"
+)
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,12 @@ class Compared:
         return html_box("".join(parts), "dotted", self.lang).replace("max-width:48em", "max-width:100%")
 
 
-def compare_solution(word: str) -> Compared:
+def compare_solution(word: str, running: Mapping[str, str] | None = None) -> Compared:
     """Return one's own answers of a level beside the reference's.
+
+    Args:
+        word: the level.
+        running: the cells of a running notebook, by id; they are newer than what was saved.
 
     Raises:
         BadNotebook: it is no level, or not all of its criteria have been met; the sentence names what is missing.
@@ -66,6 +74,7 @@ def compare_solution(word: str) -> Compared:
         raise BadNotebook(_words("folder.none"))
     _met_or_raise(item, folder)
     own = {cell.id: cell.source for cell in code_cells(read_notebook(notebook_of(str(folder / item.path))))}
+    own |= running or {}
     return Compared(tuple((name, own.get(name, ""), text) for name, text in solved_cells(item.name).items()))
 
 

@@ -36,7 +36,7 @@ class Hints:
         parts = [say(hint, self.lang) for hint in self.criterion.hints[: self.count]]
         how = "shell" if self.from_shell else "notebook"
         key = f"hint.more_{how}" if self.count < total else "hint.last"
-        values = {"name": self.criterion.id, "left": total - self.count} if self.count < total else {}
+        values = {"name": self.criterion.id, "left": total - self.count, "next": self.count + 1}
         left = say(_words(key, **values), self.lang)
         if self.trouble is not None:
             left = f"{left}\n{say(self.trouble, self.lang)}"
@@ -88,12 +88,13 @@ def criterion_named(name: str, state: State) -> Criterion:
     raise BadNotebook(_words("hint.unknown", name=plain(name[:60]), known=plain(", ".join(criteria()))))
 
 
-def ask_for_hints(name: str, more: int = 0, start: Path | None = None) -> Hints:
+def ask_for_hints(name: str, more: int = 0, up_to: int = 1, start: Path | None = None) -> Hints:
     """Return the hints shown so far on a criterion, at least the first, and ``more`` of those that follow.
 
     Args:
         name: a criterion, or a level for the first of its criteria that is not met.
         more: how many further hints to show.
+        up_to: the number of the last hint to show, if it was not shown before.
         start: where the learner is; the current folder when None.
 
     Raises:
@@ -105,7 +106,7 @@ def ask_for_hints(name: str, more: int = 0, start: Path | None = None) -> Hints:
     total = len(criterion.hints)
 
     def count(before: int) -> int:
-        return min(total, max(1, before) + (more if before else max(0, more)))
+        return min(total, max(1, up_to, before + more if before else 1 + more))
 
     if folder is None:
         _shown[criterion.id] = count(_shown.get(criterion.id, 0))

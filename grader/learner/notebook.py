@@ -60,10 +60,13 @@ def after_check(verdicts: Sequence[Verdict], folder: Path | None, where: str) ->
     return notes
 
 
-def hint(name: str, more: int = 0) -> Hints | Report:
-    """Show the hints on a criterion that you have seen so far, at least the first; ``more=1`` shows the next."""
+def hint(name: str, count: int = 1) -> Hints | Report:
+    """Show hints on a criterion: those seen before, at least the first, and up to the one numbered ``count``.
+
+    The number is absolute: a cell that is run again shows the same hints again.
+    """
     try:
-        return ask_for_hints(name, more)
+        return ask_for_hints(name, up_to=count if isinstance(count, int) else 1)
     except BadNotebook as problem:
         return Report(notes=[problem.text])
 
@@ -77,6 +80,8 @@ def progress() -> Progress | Report:
 def solution(level: str) -> Compared | Report:
     """Show the reference solution beside your own answers, once every criterion of the level is met."""
     try:
-        return compare_solution(level)
+        found = session.begin()
+        running = {cell.id: cell.source for cell in found.cells()} if found is not None else {}
+        return compare_solution(level, running)
     except BadNotebook as problem:
         return Report(notes=[problem.text])
