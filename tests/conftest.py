@@ -3,6 +3,18 @@
 import pytest
 
 
+
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the switch for pictures of what the browser tests see."""
+    """Add the switches for pictures of what the browser tests see, and for every test there is."""
     parser.addoption("--screenshots", metavar="DIR", help="save a picture of each page that a browser test looks at")
+    parser.addoption("--thorough", action="store_true", help="grade every attack by nbgrader as well")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the attacks graded by nbgrader one by one to --thorough; the command grades the same attacks."""
+    if config.getoption("--thorough"):
+        return
+    left_out = [item for item in items if "test_attacks.py" in item.nodeid and "nbgrader" in item.nodeid]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
