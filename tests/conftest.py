@@ -3,7 +3,6 @@
 import pytest
 
 
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the switches for pictures of what the browser tests see, and for every test there is."""
     parser.addoption("--screenshots", metavar="DIR", help="save a picture of each page that a browser test looks at")
