@@ -45,8 +45,7 @@ def test_a_stray_or_stale_file_is_named(tmp_path: Path) -> None:
     shutil.copy(ROOT / "nbgrader_config.py", root)
     for folder in ("solutions", "exercises"):
         shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
-    (root / "grader/levels").mkdir(parents=True)
-    shutil.copy(ROOT / build.STARTS, root / build.STARTS)
+    assert sorted(build.build(root)) == [build.TRANSLATED, build.STARTS]
     (root / "exercises/level2/answers.txt").write_text("stray")
     (root / "solutions/level2/notes.txt").write_text("stray, beside the source")
     release = root / "exercises/level2/level2.ipynb"
