@@ -165,13 +165,14 @@ def test_the_table_fits_80_columns_and_says_where_to_look(demo: Demo, capsys: py
 
     print_demo(demo, Console(width=80, no_color=True))
     lines = capsys.readouterr().out.splitlines()
-    paths = ("Feedback pages", "Gradebook")
+    paths = ("Feedback pages", "Gradebook", "Class reports")  # a path is never broken, however long
     assert all(len(line) <= 80 for line in lines if not line.startswith(paths))
     text = "\n".join(lines)
     for one in demo.submissions:
         assert one.student in text
     assert "nour (level2): The file is empty (0 bytes)." in text
-    assert f"Feedback pages: {demo.folder / 'classroom' / 'feedback'}" in text
+    assert f"Feedback pages: {demo.folder / 'classroom' / 'feedback'}" in lines
+    assert f"Class reports: {demo.folder / 'classroom' / 'report'}" in lines
 
 
 def run(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
