@@ -6,14 +6,19 @@ import pytest
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the switches for pictures of what the browser tests see, and for every test there is."""
     parser.addoption("--screenshots", metavar="DIR", help="save a picture of each page that a browser test looks at")
-    parser.addoption("--thorough", action="store_true", help="grade every attack by nbgrader as well")
+    parser.addoption("--thorough", action="store_true", help="run what takes minutes as well")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the attacks graded by nbgrader one by one to --thorough; the command grades the same attacks."""
+    """Leave to --thorough what takes minutes: attacks that the command has graded, and the benchmark's whole command."""
     if config.getoption("--thorough"):
         return
-    left_out = [item for item in items if "test_attacks.py" in item.nodeid and "nbgrader" in item.nodeid]
+    left_out = [
+        item
+        for item in items
+        if ("test_attacks.py" in item.nodeid and "nbgrader" in item.nodeid)
+        or item.nodeid.endswith("test_grade_benchmark.py::test_the_command")
+    ]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in set(left_out)]
