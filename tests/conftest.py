@@ -10,7 +10,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave to --thorough what takes minutes: attacks that the command has graded, and the benchmark's whole command."""
+    """Leave to --thorough what takes minutes: attacks that the command has graded, the benchmark's whole command."""
     if config.getoption("--thorough"):
         return
     left_out = [
