@@ -121,7 +121,10 @@ def test_the_command_begins_a_translation_and_says_what_is_to_do(clone: Path) ->
 
 
 @pytest.mark.parametrize("source", [s for s in SOURCES if "lessons" in s.parts], ids=lambda path: path.stem)
-def test_a_translated_lesson_runs_from_top_to_bottom(source: Path, tmp_path: Path) -> None:
+def test_a_translated_lesson_runs_from_top_to_bottom(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CRASH_COURSE_LANG", raising=False)
     notebook = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     said = json.dumps([cell.get("outputs", []) for cell in notebook.cells], ensure_ascii=False)

@@ -44,11 +44,17 @@ SCRIPT = "<script>document.title = 'run'</script><img src=x onerror=\"document.t
 
 
 @pytest.fixture(scope="session")
-def _chromium() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'crash-course[dev]'")
+def _playwright() -> Any:
+    """Return Playwright's module; whatever needs a browser is skipped where there is none."""
     if CHROMIUM is None:
         pytest.skip("no chromium: apt install chromium")
-    with playwright.sync_playwright() as started:
+    return pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'crash-course[dev]'")
+
+
+@pytest.fixture(scope="module")
+def _chromium(_playwright: Any) -> Iterator[Any]:
+    """A browser that is gone with its module: while it lives, this thread has a running event loop."""
+    with _playwright.sync_playwright() as started:
         chromium = started.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
         yield chromium
         chromium.close()
@@ -79,7 +85,7 @@ def _mallory(folder: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def graded(_chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def graded(_playwright: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course folder: lessons, exercises, and a class graded through nbgrader, with its pages and reports."""
     folder = tmp_path_factory.mktemp("course") / "my course"
     folder.mkdir()
