@@ -63,14 +63,12 @@ class Damage:
         kinds: dict[tuple[int, Any], list[tuple[int, int]]] = {}
         for first in range(0, len(places), FLIPS):
             some = places[first : first + FLIPS]
-            outcome = self.worker.ask([{"do": "flips", "image": 0, "places": [list(one) for one in some]}], (image,))
+            outcome, answers = self.worker.flips(image, some)
             if outcome.failure is not None:
                 life = Life(image, outcome.recording, {}, outcome.failure)  # type: ignore[arg-type]
                 return Problem("stopped", Start("flip_any"), life, outcome.failure.place)
             self.places += len(some)
-            (result,) = outcome.data["results"]
-            for (number, at), which in zip(some, result["which"], strict=True):
-                found = result["answers"][which]
+            for (number, at), found in zip(some, answers, strict=True):
                 problem = self._answered(image, number, at, found)
                 if problem is not None:
                     return problem

@@ -11,7 +11,7 @@ from grader.levels.level4 import picture, rivals
 from grader.levels.level4.damage import Damage
 from grader.levels.level4.facts import CELL, CODE, SMALL, words
 from grader.levels.level4.large import Large
-from grader.levels.level4.lives import Stopped, Worker
+from grader.levels.level4.lives import Forged, Stopped, Worker
 from grader.levels.level4.picture import Picture
 from grader.levels.level4.rules import Problem, Start
 from grader.levels.level4.runs import Search
@@ -52,6 +52,9 @@ class Judge:
             found = self._found()
         except Stopped as stopped:
             return self._stopped(stopped.outcome)
+        except Forged as forged:
+            flag = f"level4: the log does not fit what was asked for: {forged}"
+            return Verdict(CODE, None, 0.0, most, words("forged"), suggested=0.0, flags=(flag,))
         if isinstance(found, Text):
             return Verdict(CODE, True, most, most, found)
         text, pair = found

@@ -58,11 +58,14 @@ class Life:
     @cached_property
     def events(self) -> tuple[Event, ...]:
         """Return the calls of the world, in order."""
-        return tuple(
-            Event(at, str(mark.data[0]), str(mark.data[1]), mark.data[2], bool(mark.data[3]), place(mark.data[4]))
-            for at, mark in enumerate(self.recording.operations)
-            if isinstance(mark, Mark) and mark.kind == "event"
-        )
+        try:
+            return tuple(
+                Event(at, str(mark.data[0]), str(mark.data[1]), mark.data[2], bool(mark.data[3]), place(mark.data[4]))
+                for at, mark in enumerate(self.recording.operations)
+                if isinstance(mark, Mark) and mark.kind == "event"
+            )
+        except (TypeError, LookupError, ValueError):
+            raise Forged("an event that is none of the driver's") from None
 
     def mark(self, kind: str, data: Any = None) -> int | None:
         """Return the index of a mark of the driver's."""
@@ -100,6 +103,10 @@ class Stopped(Exception):
         self.outcome = outcome
 
 
+class Forged(Exception):
+    """What came back is not what the driver says: somebody else wrote it, or the driver was tampered with."""
+
+
 class Worker:
     """Runs what is asked for, and counts it."""
 
@@ -113,9 +120,12 @@ class Worker:
         wanted = [{**ask, "image": number} for number, (_, ask) in enumerate(asks)]
         outcome = self.ask(wanted, images)
         pasts = [(past.recording, past.observations) for past in outcome.earlier]
-        assert outcome.recording is not None
+        if outcome.recording is None or len(pasts) >= len(asks):
+            raise Forged("another number of lives than were asked for")
         pasts.append((outcome.recording, outcome.observations))
-        results = outcome.data["results"] if isinstance(outcome.data, dict) else []
+        results = _results(outcome, [ask for _, ask in asks])
+        if len(pasts) < len(asks) and outcome.failure is None:
+            raise Forged("fewer lives than were asked for")
         lives: list[Life] = []
         for number, ((recording, seen), (image, _)) in enumerate(zip(pasts, asks, strict=False)):
             self.lives += 1
@@ -137,6 +147,57 @@ class Worker:
         if outcome.recording.escapes:
             raise Stopped(outcome)
         return outcome
+
+    def flips(self, image: Image, places: Sequence[tuple[int, int]]) -> tuple[Outcome, list[dict[str, Any]]]:
+        """Load with one byte turned over, for each of the places; return what ``load`` made of each of them."""
+        ask = {"do": "flips", "image": 0, "places": [list(place) for place in places]}
+        outcome = self.ask([ask], (image,))
+        if outcome.failure is not None:
+            return outcome, []
+        (result,) = _results(outcome, [ask]) or ({},)
+        try:
+            found = [result["answers"][which] for which in result["which"]]
+        except (TypeError, LookupError):
+            found = []
+        if len(found) != len(places) or not all(_fits(one, _LOADED) for one in found):
+            raise Forged("no answers to the flips")
+        return outcome, found
+
+
+_LOADED, _RESUMED = ("loaded", "raised"), ("returned", "error")
+_SAYS = {
+    "saves": ("error", "saved", *_LOADED),
+    "load": _LOADED,
+    "again": ("error", *_LOADED),
+    "flips": ("answers", "which"),
+    "resume": ("before", "returned", "error", "after", "second"),
+}
+"""What the driver says of each kind of life."""
+
+
+def _results(outcome: Outcome, asks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what the driver said of its lives; none where it was stopped."""
+    if outcome.data is None and outcome.failure is not None:
+        return []
+    results = outcome.data.get("results") if isinstance(outcome.data, dict) else None
+    if not isinstance(results, list) or len(results) != len(asks):
+        raise Forged("another number of results than were asked for")
+    for result, ask in zip(results, asks, strict=True):
+        if not _fits(result, _SAYS[ask["do"]]):
+            raise Forged(f"no result of {ask['do']}")
+        if ask["do"] == "resume" and not all(_fits(result[when], _LOADED) for when in ("before", "after")):
+            raise Forged("no result of load")
+        if ask["do"] == "resume" and result["second"] is not None and not _fits(result["second"], _RESUMED):
+            raise Forged("no result of a second resumer")
+    return results
+
+
+def _fits(result: Any, names: tuple[str, ...]) -> bool:
+    """Whether a result has what it must; an error among it is one that the driver tells."""
+    if not isinstance(result, dict) or any(name not in result for name in names):
+        return False
+    errors = [result[name] for name in ("raised", "error") if name in names and result[name] is not None]
+    return all(isinstance(error, dict) and {"type", "message", "place"} <= error.keys() for error in errors)
 
 
 @dataclass

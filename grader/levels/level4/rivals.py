@@ -10,7 +10,7 @@ from grader.crash import Mark
 from grader.crash.replay import images_along
 from grader.levels.level4.documents import read
 from grader.levels.level4.facts import Script
-from grader.levels.level4.lives import Event, Life
+from grader.levels.level4.lives import Event, Forged, Life
 from grader.levels.level4.rules import Problem, Start, check_life
 from grader.levels.level4.runs import Search
 from grader.levels.level4.saves import EMPTY
@@ -88,7 +88,8 @@ def _woke(start: Start, plan: dict[str, Any], life: Life, search: Search) -> Pro
     if len(slow) <= plan["at"]:
         return None
     woke = life.mark("resume-end", "second") if plan["comes"] else slow[plan["at"]].at + 1
-    assert woke is not None
+    if woke is None:
+        raise Forged("the second resumer never came")
     later = [event for event in life.events if event.who == "first" and event.at > woke]
     again = next((event.at for event in later if event.what == "claim" and event.data is not None), None)
     end = life.mark("resume-end", "first")
