@@ -25,6 +25,7 @@ from grader.levels.failures import Failure, Stage
 from grader.levels.level4_town import MOST_CALLS, Town
 from grader.levels.values import plain
 
+
 def drive(stage: Stage, arguments: Any) -> dict[str, Any]:
     """Do what is asked for, and return what came of it."""
     names = stage.namespace

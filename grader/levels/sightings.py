@@ -50,6 +50,49 @@ class Event(msgspec.Struct, frozen=True):
     """How many looks were before it."""
 
 
+class Sync(msgspec.Struct, frozen=True):
+    """One fsync, fdatasync, sync or syncfs, as the kernel told of it while the program stood still in the call."""
+
+    what: Literal["file", "folder", "all", "nothing"]
+    kept: bool = True
+    """Whether what it made durable is still so when the program next asks for something: a file's bytes, a folder's
+    names."""
+    named: bool = True
+    """Whether the file has the same names then."""
+    after: int = 0
+    """How many looks were before it."""
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """Something that lies on a disk that is given."""
+
+    path: str
+    """Below the working directory."""
+    kind: Literal["file", "folder", "same", "link"]
+    data: bytes = b""
+    """A file's bytes; where a symbolic link points; the path of the entry that is the same file."""
+    mode: int = 0o644
+    mtime: float = 0.0
+
+
+class Flip(msgspec.Struct, frozen=True):
+    """A disk that was kept, with the lowest bit of one byte turned over."""
+
+    kept: str
+    where: float
+    """Which byte of all its files, from 0 to 1."""
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One life in a process of its own that was there before: the disk that it finds, and what it is to do."""
+
+    ask: Any
+    disk: list[Entry] | Flip | None = None
+    """None: what the step before left."""
+    keep: str = ""
+    """Under what name its disk is kept when it has ended."""
+
+
 class Play(msgspec.Struct, frozen=True):
     """One run."""
 
@@ -62,6 +105,10 @@ class Play(msgspec.Struct, frozen=True):
     kill: Literal["", "byte", "moment"] = ""
     """How it was to be killed: at a byte of a write, or at a moment in a save."""
     killed: bool = False
+    syncs: list[Sync] | None = None
+    """None where the kernel tells of none."""
+    flipped: str = ""
+    """Which byte of which file was turned over before it."""
 
 
 class Sightings(msgspec.Struct, frozen=True):
