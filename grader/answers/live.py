@@ -96,8 +96,6 @@ def _child(job: LiveJob, out_of: int, into: int, file_size: int) -> NoReturn:
     fence.forbid()
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     os.chdir(FOLDER)
-    time.sleep = brief_sleep  # type: ignore[assignment]
-    hide_grader()
     drive = PARTS[job.driver][0]
 
     def ask(kind: str, data: Any) -> Any:
@@ -292,4 +290,9 @@ def be_zygote(user: int | None = None, isolated: bool = True, sandboxed: bool = 
     def host(order: Order, data: bytes, source: int) -> Reply:
         return Reply("result", sightings.encode(_watch(_jobs.decode(data), source, queue)))
 
-    zygote.serve(host, lambda: None, user, sandboxed)
+    def ready() -> contextlib.nullcontext[None]:
+        time.sleep = brief_sleep  # type: ignore[assignment]
+        hide_grader()
+        return contextlib.nullcontext()
+
+    zygote.serve(host, ready, user, sandboxed)

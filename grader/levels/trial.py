@@ -36,6 +36,11 @@ class Trial:
     images: tuple[Image, ...] = ()
     """Disks for a driver that lives several lives, each begun with :meth:`Stage.life`."""
 
+    @property
+    def disks(self) -> tuple[Image, ...]:
+        """Every image that a recording of this trial may begin with, as far as it is known before."""
+        return self.images if self.image is None else (self.image, *self.images)
+
 
 @dataclass(frozen=True)
 class Past:
