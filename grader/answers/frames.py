@@ -38,6 +38,8 @@ class Order(msgspec.Struct, frozen=True):
     seconds: float
     limits: Limits = Limits()
     heavy: tuple[str, ...] = ()
+    submission: int = 0
+    """Runs of the same number, one after the other, are of one submission; 0 is a run by itself."""
 
 
 class Reply(msgspec.Struct, frozen=True):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import subprocess
-import threading
+import time
 from collections.abc import Callable
 from typing import IO
 
@@ -36,27 +37,26 @@ class Handle:
             self._process = self._launch()
         return self._process
 
-    def ask(self, order: frames.Order, job: bytes) -> frames.Reply:
+    def ask(self, order: frames.Order, job: bytes, then: bytes | None = None) -> frames.Reply:
         """Hand over one job and return the reply.
+
+        Args:
+            order: what the zygote learns of it.
+            job: what its host reads.
+            then: what its host reads when it has forked the job's processes, where it does.
 
         Raises:
             OSError, EOFError, ValueError, msgspec.MsgspecError: the zygote is gone, or what comes is no reply.
         """
         process = self.started()
         assert process.stdin is not None and process.stdout is not None
-        longest = WALL * (order.seconds + self._limits.grace)
-        watchdog = threading.Timer(longest + 15, process.kill)
-        watchdog.daemon = True
-        watchdog.start()
-        try:
-            process.stdin.write(frames.framed(frames.encode(order)) + frames.framed(job))
-            process.stdin.flush()
-            (size,) = frames.FRAME.unpack(_exactly(process.stdout, frames.FRAME.size))
-            if size > self._limits.result + 2 * self._limits.output + 4096:
-                raise ValueError("reply too large")
-            return frames.decode_reply(_exactly(process.stdout, size))
-        finally:
-            watchdog.cancel()
+        after = b"" if then is None else frames.framed(then)
+        end = time.monotonic() + WALL * (order.seconds + self._limits.grace) + 15
+        _put(process.stdin, frames.framed(frames.encode(order)) + frames.framed(job) + after, end)
+        (size,) = frames.FRAME.unpack(_exactly(process.stdout, frames.FRAME.size, end))
+        if size > self._limits.result + 2 * self._limits.output + 4096:
+            raise ValueError("reply too large")
+        return frames.decode_reply(_exactly(process.stdout, size, end))
 
     def stop(self) -> None:
         """End the zygote."""
@@ -74,8 +74,23 @@ class Handle:
             process.wait()
 
 
-def _exactly(pipe: IO[bytes], size: int) -> bytes:
-    data = pipe.read(size)
-    if len(data) != size:
-        raise EOFError("the worker ended")
-    return data
+def _put(pipe: IO[bytes], data: bytes, end: float) -> None:
+    """Write all of it into an unbuffered pipe until ``end``, by the monotonic clock."""
+    left = memoryview(data)
+    while left:
+        if not select.select([], [pipe], [], max(0.0, end - time.monotonic()))[1]:
+            raise EOFError("the worker reads nothing")
+        left = left[os.write(pipe.fileno(), left[: select.PIPE_BUF]) :]  # so much does not block
+
+
+def _exactly(pipe: IO[bytes], size: int, end: float) -> bytes:
+    """Read that many bytes from an unbuffered pipe until ``end``, by the monotonic clock."""
+    data = bytearray()
+    while len(data) < size:
+        if not select.select([pipe], [], [], max(0.0, end - time.monotonic()))[0]:
+            raise EOFError("the worker says nothing")
+        piece = os.read(pipe.fileno(), min(size - len(data), 1 << 20))
+        if not piece:
+            raise EOFError("the worker ended")
+        data += piece
+    return bytes(data)

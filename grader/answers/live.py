@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import posixpath
+import re
 import select
 import shutil
 import signal
@@ -21,11 +22,11 @@ from typing import Any, NoReturn, Protocol
 
 import msgspec
 
-from grader.answers import fence, inotify, zygote
+from grader.answers import fence, given, inotify, zygote
 from grader.answers.frames import FRAME, Limits, Order, Reply, framed, write_all
 from grader.answers.patience import Clock
 from grader.answers.play import Play, brief_sleep, failure_of, hide_grader
-from grader.levels import level2_live, level3_live, sightings
+from grader.levels import level2_live, level3_live, level4_live, sightings
 from grader.levels.failures import Failure
 from grader.levels.sightings import Ask, Event, Look, Played, Sightings
 
@@ -54,6 +55,8 @@ PARTS: dict[str, tuple[Drive, Callable[[Any], Answers]]] = {
     "level3": (level3_live.drive, level3_live.Answers),
 }
 """For each driver, the side that runs the learner's functions and the side that answers."""
+GIVEN: dict[str, tuple[Drive, given.Answering]] = {"level4": (level4_live.drive, level4_live.Answers)}
+"""The same for drivers of lives on disks that are given."""
 
 
 class LiveJob(msgspec.Struct, frozen=True):
@@ -65,6 +68,8 @@ class LiveJob(msgspec.Struct, frozen=True):
     path: str
     limits: Limits = Limits()
     seconds: float = 3.0
+    processes: int = 0
+    """Lives on disks that are given, in so many processes; what is to be done follows in a frame of its own."""
 
 
 class Say(msgspec.Struct, frozen=True):
@@ -74,6 +79,7 @@ class Say(msgspec.Struct, frozen=True):
     data: Any = None
 
 
+_WRITES_SYNC = re.compile(r"O_D?SYNC")
 _encoder = msgspec.msgpack.Encoder()
 _jobs = msgspec.msgpack.Decoder(LiveJob)
 _says = msgspec.msgpack.Decoder(Say)
@@ -96,7 +102,7 @@ def _child(job: LiveJob, out_of: int, into: int, file_size: int) -> NoReturn:
     fence.forbid()
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     os.chdir(FOLDER)
-    drive = PARTS[job.driver][0]
+    drive = GIVEN[job.driver][0] if job.processes else PARTS[job.driver][0]
 
     def ask(kind: str, data: Any) -> Any:
         write_all(into, framed(_encoder.encode(Say(kind, data))), _write)
@@ -288,7 +294,17 @@ def be_zygote(user: int | None = None, isolated: bool = True, sandboxed: bool = 
         queue = inotify.queue()
 
     def host(order: Order, data: bytes, source: int) -> Reply:
-        return Reply("result", sightings.encode(_watch(_jobs.decode(data), source, queue)))
+        job = _jobs.decode(data)
+        if not job.processes:
+            return Reply("result", sightings.encode(_watch(job, source, queue)))
+
+        def be(out_of: int, into: int) -> NoReturn:
+            _child(job, out_of, into, FILE_SIZE)
+
+        answering = GIVEN[job.driver][1]
+        writes = any(_WRITES_SYNC.search(source) for _, source in job.cells)
+        seen = given.watch(job.processes, be, answering, source, FOLDER, job.seconds, job.limits, writes)
+        return Reply("result", sightings.encode(seen))
 
     def ready() -> contextlib.nullcontext[None]:
         time.sleep = brief_sleep  # type: ignore[assignment]

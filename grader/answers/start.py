@@ -38,6 +38,7 @@ def launch(enclosure: Enclosure | None = None, module: str = "worker") -> subpro
 def _popen(command: list[str], passed: tuple[int, ...]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         command,
+        bufsize=0,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

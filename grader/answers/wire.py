@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import typing
+from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
 import msgspec
@@ -44,10 +45,11 @@ _FIELDS = {kind: tuple(field.name for field in dataclasses.fields(kind)) for kin
 _OPERATION: Any = Union[tuple(_MIRRORS.values())]  # noqa: UP007
 _ESCAPE = _mirror(Escape)
 
+# A log's initial image is mostly one of the trial's, which the judge has: then only its number travels.
 _Log = msgspec.defstruct(
     "Log",
     [
-        ("initial", Image),
+        ("initial", Image | int),
         ("operations", list[_OPERATION]),
         ("escapes", list[_ESCAPE]),  # type: ignore[valid-type]
         ("root", str),
@@ -94,32 +96,35 @@ def encode(job: Job) -> bytes:
     return _encoder.encode(job)
 
 
-def encode_outcome(outcome: Outcome) -> bytes:
-    """Return what a child has to say as bytes."""
+def encode_outcome(outcome: Outcome, images: Sequence[Image] = ()) -> bytes:
+    """Return what a child has to say as bytes; ``images`` are its trial's."""
+    numbers = {id(image): number for number, image in enumerate(images)}
     return _encoder.encode(
         _Result(
-            outcome.recording and _to_log(outcome.recording),
+            outcome.recording and _to_log(outcome.recording, numbers),
             outcome.data,
             outcome.failure,
             list(outcome.cells),
             list(outcome.observations),
-            [(_to_log(past.recording), list(past.observations)) for past in outcome.earlier],
+            [(_to_log(past.recording, numbers), list(past.observations)) for past in outcome.earlier],
         )
     )
 
 
-def _to_log(log: Recording) -> Any:
+def _to_log(log: Recording, numbers: Mapping[int, int]) -> Any:
     return _Log(
-        log.initial,
+        numbers.get(id(log.initial), log.initial),
         [_to_mirror(op, _MIRRORS[type(op)], _FIELDS[type(op)]) for op in log.operations],
         [_to_mirror(escape, _ESCAPE, _FIELDS[Escape]) for escape in log.escapes],
         log.root,
     )
 
 
-def _from_log(log: Any) -> Recording:
+def _from_log(log: Any, images: Sequence[Image]) -> Recording:
+    if isinstance(log.initial, int) and not 0 <= log.initial < len(images):
+        raise ValueError("no such image")
     return Recording(
-        initial=log.initial,
+        initial=images[log.initial] if isinstance(log.initial, int) else log.initial,
         operations=tuple(
             _from_mirror(op, _ORIGINALS[type(op)], _FIELDS[_ORIGINALS[type(op)]]) for op in log.operations
         ),
@@ -133,8 +138,8 @@ def decode_job(data: bytes) -> Job:
     return _jobs.decode(data)
 
 
-def decode_outcome(data: bytes, output: str = "") -> Outcome:
-    """Return what a child says of its run.
+def decode_outcome(data: bytes, output: str = "", images: Sequence[Image] = ()) -> Outcome:
+    """Return what a child says of its run; ``images`` are its trial's.
 
     It comes out of a process in which the learner's code ran, so every type is checked.
 
@@ -142,8 +147,8 @@ def decode_outcome(data: bytes, output: str = "") -> Outcome:
         msgspec.MsgspecError, ValueError: it is not what a child sends.
     """
     result = _decoder.decode(data)
-    recording = None if result.recording is None else _from_log(result.recording)
-    earlier = tuple(Past(_from_log(log), _seen(seen)) for log, seen in result.earlier)
+    recording = None if result.recording is None else _from_log(result.recording, images)
+    earlier = tuple(Past(_from_log(log, images), _seen(seen)) for log, seen in result.earlier)
     failure, cells = result.failure, tuple(result.cells)
     return Outcome(recording, result.data, failure, cells, output, _seen(result.observations), earlier)
 

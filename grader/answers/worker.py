@@ -6,6 +6,7 @@ driver, sends data back through a pipe and is gone.
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import importlib
 import io
@@ -15,7 +16,7 @@ import sys
 import threading
 import time
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from grader import levels
@@ -44,20 +45,17 @@ class _Real:
     encode = staticmethod(wire.encode_outcome)
     frames = staticmethod(sys._current_frames)
     sleep = staticmethod(time.sleep)
+    thread = staticmethod(_thread.start_new_thread)
 
 
 class Run(Play):
     """One run of a learner's cells and a level's driver on one fake disk."""
 
-    def __init__(self, job: wire.Job, send: Callable[[Outcome], NoReturn]) -> None:
+    def __init__(self, job: wire.Job, send: Callable[[Outcome], NoReturn], disk: Disk) -> None:
         super().__init__(job.cells, job.trial.until)
         self.job = job
         self.send = send
-        self.disk = Disk(
-            image=job.trial.image,
-            tmp_elsewhere=job.trial.tmp_elsewhere,
-            own=lambda filename: filename.startswith(CELL),
-        )
+        self.disk = disk
         self.cells: list[Failure] = []
         self.images = job.trial.images
         self.lived: list[Past] = []
@@ -107,9 +105,9 @@ class Run(Play):
         self.send(Outcome(recording, data, failure, tuple(self.cells[:50]), "", seen, tuple(self.lived)))
 
     def go(self) -> NoReturn:
-        """Run everything and send the result."""
-        with self.disk:
-            self.deliver(*self._inside())
+        """Run everything on the disk, which stands by, and send the result."""
+        self.disk.begin(self.job.trial.image, tmp_elsewhere=self.job.trial.tmp_elsewhere)
+        self.deliver(*self._inside())
 
     def _inside(self) -> tuple[Any, Failure | None]:
         self.run_cells(self.sources, self.cells)
@@ -127,15 +125,25 @@ class Run(Play):
 # ---------------------------------------------------------------------------------------------- a child
 
 
-def _child(job: wire.Job, result: int, isolated: bool, own_user: bool) -> NoReturn:
+@contextlib.contextmanager
+def standing_by() -> Iterator[Disk]:
+    """A fake disk for learners' code that has been entered already, which takes longer than most runs."""
+    with Disk(own=lambda filename: filename.startswith(CELL), aside=("grader.answers",)) as disk:
+        disk.stand_by()
+        yield disk
+
+
+def _child(job: wire.Job, disk: Disk, result: int, isolated: bool, own_user: bool) -> NoReturn:
     """Be one run's process, from the fork to the end."""
     fence.limit(job.limits, job.trial.seconds, own_user=own_user)
     if isolated:
         fence.forbid()
 
+    images = job.trial.disks
+
     def send(message: Outcome) -> NoReturn:
         try:
-            payload = _Real.encode(message)
+            payload = _Real.encode(message, images)
         except BaseException as error:
             failure = Failure("damaged", message=f"{type(error).__name__}: {error}"[:300])
             payload = _Real.encode(Outcome(None, failure=failure))
@@ -147,7 +155,7 @@ def _child(job: wire.Job, result: int, isolated: bool, own_user: bool) -> NoRetu
         _Real.leave(0)
         raise AssertionError
 
-    run = Run(job, send)
+    run = Run(job, send, disk)
 
     def gone(status: int = 0) -> None:
         if os_getpid() != own:
@@ -175,11 +183,9 @@ def _child(job: wire.Job, result: int, isolated: bool, own_user: bool) -> NoRetu
     own = os.getpid()
     os_getpid = os.getpid
     clock = Clock()
-    time.sleep = brief_sleep  # type: ignore[assignment]
     os._exit = gone  # type: ignore[assignment]
     sys.addaudithook(audit)
-    hide_grader("grader.crash")
-    threading.Thread(target=watch, daemon=True).start()
+    _Real.thread(watch, ())
     run.go()
 
 
@@ -192,16 +198,21 @@ def be_zygote(user: int | None = None, isolated: bool = False, sandboxed: bool =
         sandboxed: whether this process is the first one in a sandbox.
     """
     own_user = user is not None or (sandboxed and fence.counts_by_namespace())
+    disks: list[Disk] = []
 
-    def warm() -> None:
-        with Disk():
-            """The first one looks through all modules for names to replace; what it finds is kept for the children."""
+    @contextlib.contextmanager
+    def ready() -> Iterator[None]:
+        time.sleep = brief_sleep  # type: ignore[assignment]  # before the disk is entered, which wraps it
+        hide_grader("grader.crash")
+        with standing_by() as disk:
+            disks[:] = [disk]
+            yield
 
     def host(order: Order, data: bytes, source: int) -> Reply:
         job = wire.decode_job(data)
-        return zygote.run_to_its_end(order, lambda result, _: _child(job, result, isolated, own_user), source)
+        return zygote.run_to_its_end(order, lambda result, _: _child(job, disks[0], result, isolated, own_user), source)
 
-    zygote.serve(host, warm, user, sandboxed)
+    zygote.serve(host, ready, user, sandboxed)
 
 
 # ---------------------------------------------------------------------------------------------- in place
@@ -220,7 +231,8 @@ def run_here(job: wire.Job) -> Outcome:
     try:
         sys.stdout = sys.stderr = printed
         hide_grader("grader.crash")
-        Run(job, send).go()
+        with standing_by() as disk:
+            Run(job, send, disk).go()
     except Finished:
         pass
     finally:

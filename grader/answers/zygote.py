@@ -1,9 +1,9 @@
 """The zygote: a warm process that runs no line of a learner's, and forks the processes that do.
 
-For each run it forks a *host*, which reads the run's job and forks the *child* that runs the learner's code. The zygote
-itself never holds a learner's code or data, so every child begins with the same clean memory; and the host, which does,
-is gone with its child before the next run begins. What a child sends, prints or does not do, the host only measures
-and passes on.
+For each submission it forks a *host*, which reads the jobs of its runs and forks for each the *child* that runs the
+learner's code. The zygote itself never holds a learner's code or data, so every child begins with the same clean
+memory; and the host, which holds one learner's, is gone before the next one's first run. What a child sends, prints or
+does not do, the host only measures and passes on.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import gc
 import importlib
 import os
 import select
-import shutil
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Literal, NoReturn
 
 from grader.answers import fence
@@ -28,6 +28,7 @@ SCRATCH = ("/tmp", "/dev/shm")
 """Where a run in a sandbox may write; emptied after each."""
 
 _leave = os._exit  # held: in a child, a learner's os._exit is another
+_open = open  # held: where runs are served on a fake disk, open is the fake one
 
 Child = Callable[[int, int], NoReturn]
 """Is one run's process, given the pipes for its result and for what it prints."""
@@ -39,12 +40,17 @@ class JudgeGone(Exception):
     """Nobody waits for the run any more."""
 
 
-def serve(host: Host, warm: Callable[[], None], user: int | None = None, sandboxed: bool = False) -> None:
+def serve(
+    host: Host,
+    ready: Callable[[], AbstractContextManager[object]],
+    user: int | None = None,
+    sandboxed: bool = False,
+) -> None:
     """Serve runs from standard input until it closes: an order and a job in, a reply out.
 
     Args:
         host: sees a job through, in a process of its own.
-        warm: called when everything is imported, and again when more has been.
+        ready: what the runs are served in; left while packages are imported, so that they meet the system as it is.
         user: whom to become before the first run; this process must be root.
         sandboxed: whether this process is the first of a process namespace, and ``SCRATCH`` its own.
     """
@@ -56,82 +62,117 @@ def serve(host: Host, warm: Callable[[], None], user: int | None = None, sandbox
     for name in PRELOAD:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    _ready(warm)
+    serving = contextlib.ExitStack()
+    _get_ready(serving, ready)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if user is not None:
         fence.become(user)
     fence.show(False)
-    while (order := read_frame(source)) is not None:
-        _import_heavy(decode_order(order), warm)
+    tried: set[str] = set()
+    order = read_frame(source)
+    while order is not None:
+        missing = _missing(decode_order(order)) - tried
+        if missing:
+            tried |= missing
+            serving.close()
+            for module in sorted(missing):
+                with contextlib.suppress(Exception):
+                    importlib.import_module(module)
+            _get_ready(serving, ready)
+        given_back, giving_back = os.pipe()
         pid = os.fork()
         if pid == 0:
             status = 1
             try:
-                _host(host, decode_order(order), source, sink)
+                os.close(given_back)
+                _host(host, order, source, sink, giving_back, sandboxed)
                 status = 0
             finally:
                 _leave(status)
+        os.close(giving_back)
+        next_order = read_frame(given_back)
+        os.close(given_back)
         status = os.waitpid(pid, 0)[1]
-        if sandboxed:
-            _sweep()
-        if status != 0:
-            return  # no reply, or half a reply: the judge sees the end and starts another zygote
+        clean = _sweep() if sandboxed else True
+        if status != 0 or not clean:
+            return  # no reply, or half of one, or something is left: the judge sees the end and starts another zygote
+        order = next_order
 
 
-def _ready(warm: Callable[[], None]) -> None:
-    warm()
+def _get_ready(serving: contextlib.ExitStack, ready: Callable[[], AbstractContextManager[object]]) -> None:
+    serving.enter_context(ready())
     gc.collect()
     gc.freeze()
 
 
-def _import_heavy(order: Order, warm: Callable[[], None]) -> None:
-    """Import the well-known packages that an order names: it costs no run its time."""
+def _missing(order: Order) -> set[str]:
+    """Return the modules of well-known packages that an order names and that are not here yet."""
     named = [name for name in order.heavy if name in HEAVY]
-    missing = [module for name in named for module in HEAVY[name] if module not in sys.modules]
-    for module in missing:
-        with contextlib.suppress(Exception):
-            importlib.import_module(module)
-    if missing:
-        _ready(warm)
+    return {module for name in named for module in HEAVY[name] if module not in sys.modules}
 
 
-def _host(host: Host, order: Order, source: int, sink: int) -> None:
+def _host(host: Host, first: bytes, source: int, sink: int, back: int, sandboxed: bool) -> None:
+    """Serve the runs of one submission; give the order back that is another's."""
     fence.adopt_orphans()
-    job = read_frame(source)
-    if job is None:
-        return
-    try:
-        reply = host(order, job, source)
-    except JudgeGone:
-        return
-    except Exception as error:
-        reply = Reply("broken", detail=f"{type(error).__name__}: {error}"[:500])
-    finally:
-        end_descendants()
-    write_all(sink, framed(encode(reply)))
+    order = decode_order(first)
+    whose = order.submission
+    while (job := read_frame(source)) is not None:
+        try:
+            reply = host(order, job, source)
+        except JudgeGone:
+            return
+        except Exception as error:
+            reply = Reply("broken", detail=f"{type(error).__name__}: {error}"[:500])
+        finally:
+            end_descendants()
+        write_all(sink, framed(encode(reply)))
+        following = read_frame(source)
+        if following is None:
+            return
+        order = decode_order(following)
+        if not whose or order.submission != whose:
+            write_all(back, framed(following))
+            return
+        if sandboxed and not _sweep():
+            raise OSError("the sandbox can't be emptied")
 
 
-def _sweep() -> None:
-    """End every process but this one, which is the first here, and empty what can be written."""
+def _sweep() -> bool:
+    """End every process but this one and the namespace's first, and empty what can be written; tell whether it is."""
     with contextlib.suppress(OSError):
         os.kill(-1, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
         while True:
             os.waitpid(-1, 0)
-    for folder in SCRATCH:
-        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+    return all([_emptied(folder) for folder in SCRATCH])
+
+
+def _emptied(folder: str) -> bool:
+    """Empty a folder, however deep it goes; tell whether it is."""
+    folders, at = [folder], 0
+    while at < len(folders):
+        with contextlib.suppress(OSError), os.scandir(folders[at]) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
-                    shutil.rmtree(entry.path, ignore_errors=True)
+                    folders.append(entry.path)
                 else:
-                    os.unlink(entry.path)
+                    with contextlib.suppress(OSError):
+                        os.unlink(entry.path)
+        at += 1
+    for inside in reversed(folders[1:]):
+        with contextlib.suppress(OSError):
+            os.rmdir(inside)
+    try:
+        return not os.listdir(folder)
+    except FileNotFoundError:
+        return True
 
 
 def end_descendants() -> None:
     """Kill whatever this process's children have left behind, again and again: one of it may be forking just now."""
     children = f"/proc/self/task/{os.getpid()}/children"
     for _ in range(10_000):
-        with contextlib.suppress(OSError), open(children) as listed:
+        with contextlib.suppress(OSError), _open(children) as listed:
             for pid in listed.read().split():
                 with contextlib.suppress(OSError):
                     os.kill(int(pid), signal.SIGKILL)
@@ -176,9 +217,9 @@ def _dress(result: int, out: int, answers: int | None) -> None:
     if answers is not None:
         os.dup2(answers, 4, inheritable=False)
     os.closerange(4 if answers is None else 5, 256)
-    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
-    sys.stdout = open(1, "w", encoding="utf-8", errors="replace", closefd=False, buffering=1)  # noqa: SIM115
-    sys.stderr = open(2, "w", encoding="utf-8", errors="replace", closefd=False, buffering=1)  # noqa: SIM115
+    sys.stdin = _open(0, encoding="utf-8", closefd=False)
+    sys.stdout = _open(1, "w", encoding="utf-8", errors="replace", closefd=False, buffering=1)
+    sys.stderr = _open(2, "w", encoding="utf-8", errors="replace", closefd=False, buffering=1)
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr  # type: ignore[misc]
     fence.show(True)
 

@@ -120,6 +120,7 @@ class Disk:
         cwd: the working directory.
         tmp_elsewhere: whether ``/tmp`` is another file system, so that a rename from there raises EXDEV.
         own: tells the code under judgement (by file name) from the libraries it calls; ``is_own`` when None.
+        aside: names of packages that keep the real functions, as this one does.
     """
 
     def __init__(
@@ -129,10 +130,13 @@ class Disk:
         cwd: str = ROOT,
         tmp_elsewhere: bool = True,
         own: Callable[[str], bool] | None = None,
+        aside: tuple[str, ...] = (),
     ) -> None:
         self.cwd = image.cwd if image else cwd
         self.tmp_elsewhere = tmp_elsewhere
         self.own = own or is_own
+        self._aside = ("grader.crash.", *(f"{name}." for name in aside))
+        self._standing_by = False
         self.descriptors: dict[int, OpenFile] = {}
         self._start_image = image
         self._log: list[Operation] = []
@@ -148,7 +152,7 @@ class Disk:
         self._dont_write_bytecode = sys.dont_write_bytecode
         sys.dont_write_bytecode = True  # a .pyc written by an import is not the learner's file
         self._tempdir, tempfile.tempdir = tempfile.tempdir, "/tmp"  # else tempfile writes a probe file
-        mine = {module for name, module in sys.modules.items() if name.startswith("grader.crash.")}
+        mine = {module for name, module in sys.modules.items() if name.startswith(self._aside)}
         _RecordingPatcher.SKIPMODULES = Patcher.SKIPMODULES | mine  # this package keeps the real os
         self.patcher = _RecordingPatcher(use_known_patches=False)
         self.patcher.setUp()
@@ -162,7 +166,7 @@ class Disk:
             self.fs.shuffle_listdir_results = False
             self.installed = Installed(self.fs)
             self._mount_of_root = self.fs.root_dir.st_dev
-            self._tmp_device = self.fs.add_mount_point("/crash-disk-tmp")["idev"] if self.tmp_elsewhere else None
+            self._elsewhere: int = self.fs.add_mount_point("/crash-disk-tmp")["idev"]
             self._hook()
             self._gate = threads.Gate(self.own)
             self._gate.__enter__()
@@ -307,6 +311,15 @@ class Disk:
             owner, name, original = self._restore.pop()
             setattr(owner, name, original)
 
+    def stand_by(self) -> None:
+        """Follow nothing until ``begin``. A process that forks from here need not enter a disk of its own."""
+        self._standing_by = True
+
+    def begin(self, image: Image | None, *, tmp_elsewhere: bool) -> None:
+        """Follow the code under judgement from here on, on a disk that starts as ``image``."""
+        self._standing_by, self.tmp_elsewhere = False, tmp_elsewhere
+        self.load(image or Image.of({}, cwd=self.cwd))
+
     # -- what is on the disk --------------------------------------------------------------------------------------
 
     def load(self, image: Image) -> None:
@@ -331,9 +344,9 @@ class Disk:
             if "tmp" not in top.entries:
                 self._make_directory(fs.root_dir, "tmp")
             tmp = fs.root_dir._entries["tmp"]
-            if self._tmp_device is not None and isinstance(tmp, FakeDirectory):
+            if self.tmp_elsewhere and isinstance(tmp, FakeDirectory):
                 tmp.st_mode = stat.S_IFDIR | 0o1777
-                self._set_device(tmp, self._tmp_device)
+                self._set_device(tmp, self._elsewhere)
             here = fs.root_dir
             for part in [p for p in self.cwd.split("/") if p]:
                 if part not in here._entries:
@@ -474,7 +487,7 @@ class Disk:
 
     def follows(self) -> bool:
         """Whether the calling thread runs the code under judgement, not the program around it."""
-        return self._gate.follows()
+        return not self._standing_by and self._gate.follows()
 
     def where(self, frame: FrameType | None = None) -> Where | None:
         """The innermost line of the code under judgement on the stack."""

@@ -31,7 +31,17 @@ SPARE_CALLS = 3
 
 
 def drive(stage: Stage, arguments: Any) -> dict[str, Any]:
-    """Run ``run_agent`` on each script in turn; return the written answers and how many runs came back."""
+    """Run ``run_agent`` on each script in turn; return the written answers and how many runs came back.
+
+    With ``lives`` among the arguments, all that is done on each of the trial's disks, as a process of its own would.
+    """
+    for number in range(arguments.get("lives", 0)):
+        stage.life(stage.images[number])
+        done = _drive(stage, arguments)
+    return done if arguments.get("lives") else _drive(stage, arguments)
+
+
+def _drive(stage: Stage, arguments: Any) -> dict[str, Any]:
     names = stage.namespace
     texts = {name: plain(names[name]) for name in ("hazard_1", "hazard_2") if name in names}
     done = {"texts": texts, "returned": 0}

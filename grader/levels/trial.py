@@ -33,6 +33,8 @@ class Trial:
     """The cell after which no other is run; every cell is when empty."""
     real: str = ""
     """Not on a fake disk, but on a real one, where the checkpoint lies at this path: it is watched from outside."""
+    processes: int = 0
+    """On a real disk: so many processes, forked before what ``arguments`` (a list of ``sightings.Step``) says is known."""
     images: tuple[Image, ...] = ()
     """Disks for a driver that lives several lives, each begun with :meth:`Stage.life`."""
 

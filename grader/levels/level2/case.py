@@ -13,7 +13,7 @@ from grader.levels.level2.facts import CELL, SECONDS, SECONDS_AGAIN
 from grader.levels.level2.faults import faults
 from grader.levels.level2.film import Film, film, standing, written_in
 from grader.levels.places import Sources
-from grader.levels.trial import Failure, Outcome, Runner, Trial
+from grader.levels.trial import Failure, Outcome, Past, Runner, Trial
 from grader.verdict import Text, Verdict
 
 
@@ -26,7 +26,8 @@ class Case:
         self.runs = 0
         self.first: Outcome | None = None
         self.second: Outcome | None = None
-        self._films: dict[int, Film | None] = {}
+        self._films: dict[int, tuple[Outcome, Film | None]] = {}
+        """By the outcome's identity; the outcome is kept, so that no other can have the same."""
         self.path: str | None = None
 
     def reason(self, failure: Failure) -> Text:
@@ -38,6 +39,16 @@ class Case:
         self.runs += 1
         seconds = SECONDS if image is None else SECONDS_AGAIN
         return self.run(Trial("level2", {"scripts": which}, image, tmp_elsewhere, seconds))
+
+    def lives(self, which: list[dict[str, Any]], images: list[Image]) -> list[Outcome] | None:
+        """Run these scripts on one disk after the other, in one process; None when not every run came to its end."""
+        self.runs += 1
+        arguments = {"scripts": which, "lives": len(images)}
+        outcome = self.run(Trial("level2", arguments, seconds=SECONDS_AGAIN * len(images), images=tuple(images)))
+        if outcome.failure is not None or outcome.recording is None or len(outcome.earlier) != len(images) - 1:
+            return None
+        pasts = [*outcome.earlier, Past(outcome.recording, outcome.observations)]
+        return [Outcome(past.recording, observations=past.observations) for past in pasts]
 
     def film(self, outcome: Outcome | None) -> Film | None:
         """Return a run played with the checkpoint where it suits the learner best, the same place for all runs."""
@@ -52,10 +63,10 @@ class Case:
             films = [film(outcome.recording, images, path) for path in candidates]
             films = [f for f in films if written_in(f)] or films
             best = min(films, key=lambda f: (len(faults(f)), len(f.path), f.path)) if films else None
-            self._films[key] = best
+            self._films[key] = outcome, best
             if best is not None and self.path is None and written_in(best):
                 self.path = best.path
-        return self._films[key]
+        return self._films[key][1]
 
     def verdict(
         self,

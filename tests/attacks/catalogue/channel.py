@@ -134,9 +134,9 @@ def run_agent(task, tools, call_model, execute_tool):
         "the recorder emptied",
         "the operations of bad saves are taken out of the log",
         """
-import gc
+import gc, os
 def clean():
-    for one in gc.get_objects():
+    for one in [*gc.get_objects(), getattr(os, "disk", None)]:
         if type(one).__name__ in ("Disk", "Log", "Recorder"):
             for name, value in list(vars(one).items()):
                 if isinstance(value, list): value.clear()
