@@ -182,49 +182,57 @@ def forbid() -> bool:
 
 
 _SYNCS = {"fsync": (74, 82), "fdatasync": (75, 83), "sync": (162, 81), "syncfs": (306, 267)}
+_WRITES = {"write": (1, 64), "pwrite64": (18, 68), "writev": (20, 66), "pwritev": (296, 70), "pwritev2": (328, 287)}
 _SECCOMP, _SET_FILTER, _NEW_LISTENER = (317, 277), 1, 8
-_ASK = 0x7FC00000
+_TELL = 0x7FC00000
 
 
-class _Told:
+class _Telling:
     """The program that lets another process know of every sync, laid out once."""
 
-    def __init__(self, system: int, architecture: int) -> None:
-        numbers = [numbers[system] for numbers in _SYNCS.values()]
+    def __init__(self, calls: dict[str, tuple[int, int]], system: int, architecture: int) -> None:
+        numbers = [calls[name][system] for name in calls]
         code = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, architecture), (_RETURN, 0, 0, _ALLOW), (_LOAD, 0, 0, 0)]
         for left, number in zip(range(len(numbers), 0, -1), numbers, strict=True):
             code.append((_EQUAL, left, 0, number))
-        code += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _ASK)]
+        code += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _TELL)]
         program = b"".join(struct.pack("=HBBI", *step) for step in code)
         self.steps = ctypes.create_string_buffer(program, len(program))
         head = struct.pack("@HP", len(code), ctypes.addressof(self.steps))
         self.head = ctypes.create_string_buffer(head, len(head))
-        self.call = _SECCOMP[system]
-        self.of = {numbers[system]: name for name, numbers in _SYNCS.items()}
+        self.seccomp = _SECCOMP[system]
+        self.names = dict(zip(numbers, calls, strict=True))
 
 
-_TOLD = _Told(*_ARCHITECTURES[platform.machine()]) if _LIBC and platform.machine() in _ARCHITECTURES else None
+if _LIBC and platform.machine() in _ARCHITECTURES:
+    _TELLING = {
+        writes: _Telling({**_SYNCS, **(_WRITES if writes else {})}, *_ARCHITECTURES[platform.machine()])
+        for writes in (False, True)
+    }
+else:
+    _TELLING = {}
 
 
-def tell_syncs() -> int | None:
+def tell_syncs(writes: bool = False) -> int | None:
     """From now on, for good, let whoever reads the descriptor returned know of each sync of this process's.
 
     The process stands still in the call until the reader answers. None where the kernel offers no such thing.
+
+    Args:
+        writes: of each write as well, for files may be open so that every write is a sync.
     """
-    if _TOLD is None or _LIBC is None or not _prctl(_PR_SET_NO_NEW_PRIVS, 1):
+    if not _TELLING or _LIBC is None or not _prctl(_PR_SET_NO_NEW_PRIVS, 1):
         return None
-    arguments = (
-        ctypes.c_ulong(_SET_FILTER),
-        ctypes.c_ulong(_NEW_LISTENER),
-        ctypes.c_void_p(ctypes.addressof(_TOLD.head)),
-    )
-    descriptor = _LIBC.syscall(ctypes.c_long(_TOLD.call), *arguments)
-    return int(descriptor) if descriptor >= 0 else None
+    telling = _TELLING[writes]
+    head = ctypes.c_void_p(ctypes.addressof(telling.head))
+    call, what, how = (ctypes.c_long(number) for number in (telling.seccomp, _SET_FILTER, _NEW_LISTENER))
+    descriptor = int(_LIBC.syscall(call, what, how, head))
+    return descriptor if descriptor >= 0 else None
 
 
-def sync_of(number: int) -> str:
-    """Return the name of a sync by its call's number."""
-    return _TOLD.of.get(number, "") if _TOLD is not None else ""
+def call_told(number: int) -> str:
+    """Return the name of a call that ``tell_syncs`` lets know of, by its number."""
+    return _TELLING[True].names.get(number, "") if _TELLING else ""
 
 
 def become(user: int) -> None:

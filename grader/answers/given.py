@@ -64,9 +64,9 @@ class _Process:
     ends: list[int] = field(default_factory=list)
 
     @classmethod
-    def forked(cls, be: Be) -> _Process:
+    def forked(cls, be: Be, writes: bool) -> _Process:
         ours, theirs = socket.socketpair()
-        pid, says, out = zygote.start(lambda into, _: _stand_by(be, into), theirs.fileno())
+        pid, says, out = zygote.start(lambda into, _: _stand_by(be, into, writes), theirs.fileno())
         theirs.close()
         return cls(pid, says, out, ours)
 
@@ -83,9 +83,9 @@ class _Process:
         self.channel.close()
 
 
-def _stand_by(be: Be, into: int) -> NoReturn:
+def _stand_by(be: Be, into: int, writes: bool) -> NoReturn:
     fence.show(False)  # the ones that are let go before can't look into it
-    listener = fence.tell_syncs()
+    listener = fence.tell_syncs(writes)
     channel = socket.socket(fileno=4)
     socket.send_fds(channel, [b"+"], [listener] if listener is not None else [])
     channel.detach()
@@ -239,7 +239,7 @@ def _turned(disk: list[Entry], where: float) -> tuple[list[Entry], str]:
 
 
 def watch(
-    processes: int, be: Be, answering: Answering, source: int, folder: str, seconds: float, limits: Limits
+    processes: int, be: Be, answering: Answering, source: int, folder: str, seconds: float, limits: Limits, writes: bool
 ) -> Sightings:
     """Fork processes, read what is to be done, and let them live; until one of them does not come to its end.
 
@@ -251,8 +251,9 @@ def watch(
         folder: the working directory.
         seconds: of processor time, for each process.
         limits: of each process.
+        writes: whether files may be open so that every write is a sync.
     """
-    waiting = [_Process.forked(be) for _ in range(processes)]
+    waiting = [_Process.forked(be, writes) for _ in range(processes)]
     for process in waiting:
         process.ready()
     steps = _decoder.decode(read_frame(source) or b"")

@@ -12,14 +12,14 @@ import hashlib
 import os
 import stat
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from grader.answers import fence
 from grader.levels.sightings import Sync
 
 _RECEIVE, _SEND = 0xC0502100, 0xC0182101
-_NOTICE, _ANSWER = struct.Struct("=QIIiIQQ40x"), struct.Struct("=QqiI")
+_NOTICE, _ANSWER = struct.Struct("=QIIiIQQQQ24x"), struct.Struct("=QqiI")
 _GO_ON = 1
 MOST = 2000
 """Syncs of one process that are looked at."""
@@ -46,6 +46,8 @@ class Heard:
         self.descriptor, self.folder = descriptor, folder
         self.syncs: list[Sync] = []
         self._open: list[_Seen] = []
+        self._writing: _Seen | None = None
+        """A file in which a write is under way that is a sync as well."""
 
     def take(self) -> None:
         """Look at what one call syncs, and let it go on."""
@@ -54,19 +56,33 @@ class Heard:
             fcntl.ioctl(self.descriptor, _RECEIVE, notice)
         except OSError:
             return  # it was killed in the call
-        number, pid, _, call, _, _, argument = _NOTICE.unpack(notice)
+        number, pid, _, call, _, _, argument, _, size = _NOTICE.unpack(notice)
+        name, descriptor = fence.call_told(call), argument & 0xFFFFFFFF
+        self._finish()
         if len(self.syncs) + len(self._open) < MOST:
-            self._open.append(self._look(fence.sync_of(call), pid, argument & 0xFFFFFFFF))
+            if "write" not in name:
+                self._open.append(self._look(name, pid, descriptor))
+            elif size and _synchronous(pid, descriptor):
+                self._writing = self._look(name, pid, descriptor)
         # sync(2) can't fail, and is the whole machine's: it is answered here. The others the kernel sees through.
-        answer = bytearray(_ANSWER.pack(number, 0, 0, 0 if fence.sync_of(call) == "sync" else _GO_ON))
+        answer = bytearray(_ANSWER.pack(number, 0, 0, 0 if name == "sync" else _GO_ON))
         with contextlib.suppress(OSError):
             fcntl.ioctl(self.descriptor, _SEND, answer)
 
     def settle(self, looks: int) -> None:
         """Hold what was synced against what is there now that the program stands still, after so many looks."""
+        self._finish()
         for seen in self._open:
             self.syncs.append(self._settled(seen, looks))
         self._open.clear()
+
+    def _finish(self) -> None:
+        """Look at a file that was written to and synced in one call, which has returned by now."""
+        seen, self._writing = self._writing, None
+        if seen is not None and seen.what == "file":
+            names = sorted(self._names().get(seen.inode, frozenset()))
+            holds = _digest(os.path.join(self.folder, names[0])) if names else None
+            self._open.append(replace(seen, holds=holds))
 
     def _look(self, call: str, pid: int, descriptor: int) -> _Seen:
         if call in ("sync", "syncfs"):
@@ -115,6 +131,14 @@ def entries(folder: str, below: str = "") -> list[tuple[str, os.DirEntry[str]]]:
             if entry.is_dir(follow_symlinks=False):
                 found += entries(entry.path, f"{below}{entry.name}/")
     return found
+
+
+def _synchronous(pid: int, descriptor: int) -> bool:
+    """Tell whether every write to a file is a sync."""
+    with contextlib.suppress(OSError, LookupError, ValueError), open(f"/proc/{pid}/fdinfo/{descriptor}") as about:
+        flags = next(line.split()[1] for line in about if line.startswith("flags:"))
+        return bool(int(flags, 8) & os.O_DSYNC)
+    return False
 
 
 def _listing(folder: str) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from grader.criteria import criteria
-from grader.levels.level4 import picture, rivals
+from grader.levels.level4 import picture, real_disk, rivals
 from grader.levels.level4.damage import Damage
 from grader.levels.level4.facts import CELL, CODE, SMALL, words
 from grader.levels.level4.large import Large
@@ -40,6 +40,7 @@ class Judge:
         self.sources = Sources(sources, CELL)
         self.teller = Teller(self.sources)
         self.worker = Worker(run)
+        self.saves = Saves(self.worker)
 
     def verdicts(self, wanted: list[str]) -> list[Verdict]:
         """Return the verdicts on the wanted criteria."""
@@ -56,7 +57,7 @@ class Judge:
             flag = f"level4: the log does not fit what was asked for: {forged}"
             return Verdict(CODE, None, 0.0, most, words("forged"), suggested=0.0, flags=(flag,))
         if isinstance(found, Text):
-            return Verdict(CODE, True, most, most, found)
+            return self._again(Verdict(CODE, True, most, most, found))
         text, pair = found
         html, drawn = pair or (None, None)
         return Verdict(CODE, False, 0.0, most, text, picture=html, picture_text=drawn)
@@ -64,7 +65,7 @@ class Judge:
     def _found(self) -> Text | tuple[Text, Picture | None]:
         """Return what is said when all holds, or the smallest problem with its picture."""
         dice = seed()
-        saves = Saves(self.worker)
+        saves = self.saves
         trouble = saves.trouble()
         if trouble is not None:
             return self.teller.trouble(trouble), None
@@ -102,6 +103,11 @@ class Judge:
             walks=large.walks,
             seed=dice,
         )
+
+    def _again(self, verdict: Verdict) -> Verdict:
+        """Return the verdict on code that held, once a real disk has been given to it where there is one."""
+        assert self.saves.life is not None
+        return real_disk.borne_out(verdict, self.worker, self.saves.life)
 
     def _told(self, problem: Problem, search: Search | None = None) -> tuple[Text, Picture | None]:
         drawn = self._drawn(partial(picture.of_run, problem, search, self.sources.cells))

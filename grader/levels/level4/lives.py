@@ -7,6 +7,8 @@ exact for code that depends on nothing else (not on the time or on chance).
 
 from __future__ import annotations
 
+import secrets
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,7 +17,7 @@ from typing import Any, Generic, TypeVar
 from grader.crash import Image, Mark, Memory, Recording
 from grader.crash.operations import EFFECT, Observation, Query
 from grader.crash.replay import Snapshot
-from grader.levels.level4.facts import Script
+from grader.levels.level4.facts import LARGE, OLD_NAME, SMALL, Script
 from grader.levels.trial import Failure, Outcome, Place, Runner, Trial
 
 T = TypeVar("T")
@@ -107,12 +109,73 @@ class Forged(Exception):
     """What came back is not what the driver says: somebody else wrote it, or the driver was tampered with."""
 
 
+@dataclass(frozen=True)
+class Lived:
+    """A life, and what was asked for."""
+
+    ask: dict[str, Any]
+    life: Life
+
+    @property
+    def script(self) -> Script:
+        """Return whose task it was."""
+        return next(script for script in (SMALL, LARGE) if script.task == self.ask["script"]["task"])
+
+
+class Drawn:
+    """Some lives of each kind, drawn so that nobody can foresee which."""
+
+    def __init__(self) -> None:
+        self._dice = secrets.SystemRandom()
+        self._drawn: dict[str, list[Lived]] = {}
+        self._seen: Counter[str] = Counter()
+
+    def see(self, lived: Lived) -> None:
+        """Take a life, perhaps in place of another."""
+        kind = _kind(lived)
+        if kind is None:
+            return
+        self._seen[kind] += 1
+        drawn = self._drawn.setdefault(kind, [])
+        if len(drawn) < KINDS[kind]:
+            drawn.append(lived)
+        elif (place := self._dice.randrange(self._seen[kind])) < len(drawn):
+            drawn[place] = lived
+
+    def all(self) -> list[Lived]:
+        """Return the lives drawn."""
+        return [lived for drawn in self._drawn.values() for lived in drawn]
+
+
+KINDS = {
+    "load": 2, "begun": 1, "resumed": 1, "refused": 1, "old": 1, "early": 1, "late": 1, "alone": 1,
+}  # fmt: skip
+"""How many lives of each kind are drawn: to be lived again elsewhere."""
+
+
+def _kind(lived: Lived) -> str | None:
+    ask, life = lived.ask, lived.life
+    if life.failure is not None or ask["do"] not in ("load", "resume"):
+        return None
+    if ask["do"] == "load":
+        return "load"
+    rival = ask.get("rival")
+    if rival is not None:
+        return "early" if not rival["late"] else "late" if rival["comes"] else "alone"
+    if list(life.image.names()) == [OLD_NAME] and b'"version": 1' in (life.image.read(OLD_NAME) or b""):
+        return "old"
+    if life.data["before"]["raised"] is not None:
+        return "refused"
+    return "begun" if life.data["before"]["loaded"] is None else "resumed"
+
+
 class Worker:
-    """Runs what is asked for, and counts it."""
+    """Runs what is asked for, counts it, and draws some of it."""
 
     def __init__(self, run: Runner) -> None:
         self.run = run
         self.lives = 0
+        self.drawn = Drawn()
 
     def live(self, asks: Sequence[tuple[Image, dict[str, Any]]]) -> list[Life]:
         """Return the lives asked for; fewer, when one of them was stopped, which is then the last."""
@@ -127,7 +190,7 @@ class Worker:
         if len(pasts) < len(asks) and outcome.failure is None:
             raise Forged("fewer lives than were asked for")
         lives: list[Life] = []
-        for number, ((recording, seen), (image, _)) in enumerate(zip(pasts, asks, strict=False)):
+        for number, ((recording, seen), (image, ask)) in enumerate(zip(pasts, asks, strict=False)):
             self.lives += 1
             if recording.escapes:
                 raise Stopped(replace(outcome, recording=recording))
@@ -137,6 +200,7 @@ class Worker:
             else:
                 failure = outcome.failure if number == len(pasts) - 1 else None
                 lives.append(Life(image, recording, {}, failure, seen))
+            self.drawn.see(Lived(ask, lives[-1]))
         return lives
 
     def ask(self, asks: list[dict[str, Any]], images: tuple[Image, ...]) -> Outcome:
