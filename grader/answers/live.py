@@ -11,7 +11,6 @@ import contextlib
 import os
 import posixpath
 import re
-import select
 import shutil
 import signal
 import stat
@@ -24,8 +23,8 @@ import msgspec
 
 from grader.answers import fence, given, inotify, zygote
 from grader.answers.frames import FRAME, Limits, Order, Reply, framed, write_all
-from grader.answers.patience import Clock
 from grader.answers.play import Play, brief_sleep, failure_of, hide_grader
+from grader.answers.talk import Ended, Ending, Say, Talk
 from grader.levels import level2_live, level3_live, level4_live, sightings
 from grader.levels.failures import Failure
 from grader.levels.sightings import Ask, Event, Look, Played, Sightings
@@ -72,17 +71,9 @@ class LiveJob(msgspec.Struct, frozen=True):
     """Lives on disks that are given, in so many processes; what is to be done follows in a frame of its own."""
 
 
-class Say(msgspec.Struct, frozen=True):
-    """What the learner's process says."""
-
-    kind: str
-    data: Any = None
-
-
 _WRITES_SYNC = re.compile(r"O_D?SYNC")
 _encoder = msgspec.msgpack.Encoder()
 _jobs = msgspec.msgpack.Decoder(LiveJob)
-_says = msgspec.msgpack.Decoder(Say)
 _any = msgspec.msgpack.Decoder()
 _read, _write, _leave = os.read, os.write, os._exit
 
@@ -157,7 +148,8 @@ class _Stage:
         pid, says, out = zygote.start(lambda result, _: _child(self.job, 4, result, file_size), answers)
         os.close(answers)
         try:
-            ended, detail = self._converse(pid, says, out, into, strike)
+            talk = Talk(pid, says, out, into, self.source, self.job.seconds, self.job.limits)
+            ended, detail = self._converse(talk, strike)
             status = zygote.end(pid)
             zygote.end_descendants()
             killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXFSZ, signal.SIGKILL)
@@ -174,45 +166,20 @@ class _Stage:
         kill: Any = "byte" if file_size != FILE_SIZE else "moment" if strike is not None else ""
         return sightings.Play(self.looks, self.events, ended, detail, told, kill, killed)
 
-    def _converse(self, pid: int, says: int, out: int, into: int, strike: int | None) -> tuple[Any, str]:
-        clock = Clock(pid)
-        heard = bytearray()
-        detail = ""
-        while True:
-            over = clock.read().over(self.job.seconds + self.job.limits.grace)
-            if over is not None:
-                return ("starved" if over == "starved" else "time"), over
-            striking = strike is not None and len(self.looks) >= strike and self.watch is not None
-            waiting = [says, out, self.source, *([self.watch.descriptor] if striking and self.watch else [])]
-            ready, _, _ = select.select(waiting, [], [], 0.1)
-            if self.source in ready:
-                raise zygote.JudgeGone
-            if striking and self.watch is not None and self.watch.descriptor in ready:
-                with contextlib.suppress(OSError):
-                    os.kill(pid, signal.SIGKILL)
-                return "died", ""
-            if out in ready:
-                os.read(out, 1 << 16)
-            if says not in ready:
-                if not ready and os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
-                    return "died", ""
-                continue
-            piece = os.read(says, 1 << 20)
-            heard += piece
-            if not piece or (len(heard) >= FRAME.size and FRAME.unpack_from(heard)[0] > self.job.limits.result):
-                return "died", detail
-            while len(heard) >= FRAME.size and len(heard) >= FRAME.size + FRAME.unpack_from(heard)[0]:
-                size = FRAME.size + FRAME.unpack_from(heard)[0]
-                try:
-                    say = _says.decode(bytes(heard[FRAME.size : size]))
-                except msgspec.MsgspecError:
-                    return "stopped", "damaged"
-                del heard[:size]
+    def _converse(self, talk: Talk, strike: int | None) -> tuple[Ending, str]:
+        def kill() -> NoReturn:
+            with contextlib.suppress(OSError):
+                os.kill(talk.pid, signal.SIGKILL)
+            raise Ended("died")
+
+        try:
+            while True:
+                striking = strike is not None and len(self.looks) >= strike and self.watch is not None
+                say = talk.next({self.watch.descriptor: kill} if striking and self.watch is not None else {})
                 self._listen()
                 if say.kind == "raised":
                     found = say.data if isinstance(say.data, dict) else {}
-                    detail = f"{found.get('type')}: {found.get('message')}"[:300]
-                    return "raised", detail
+                    return "raised", f"{found.get('type')}: {found.get('message')}"[:300]
                 if say.kind == "end":
                     self._look(say.kind, None)
                     return "end", ""
@@ -222,8 +189,9 @@ class _Stage:
                     self._look(say.kind, self.answers.with_call(say.kind, say.data))
                     return "stopped", "runaway"
                 self._look(say.kind, self.answers.with_call(say.kind, say.data))
-                with contextlib.suppress(BrokenPipeError):
-                    write_all(into, framed(_encoder.encode(answer)))
+                talk.answer(answer)
+        except Ended as end:
+            return end.how, end.detail
 
     def _listen(self) -> None:
         if self.watch is not None:

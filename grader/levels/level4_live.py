@@ -88,10 +88,10 @@ class Answers:
         self.events: list[list[Any]] = first.events if first is not None else []
         self.happened: list[str] = first.happened if first is not None else list(ask.get("happened", ()))
         self.returned: dict[str, Any] | None = None
-        self._world: Any = None
-        if ask["do"] == "resume":
-            self.town = first.town if first is not None else Town(ask, self)
-            self._world = self.town.world("second" if first is not None else "first")
+        self.town: Town | None = first.town if first is not None else None
+        if self.town is None and ask["do"] == "resume":
+            self.town = Town(ask, self)
+        self._world: Any = self.town.world("first" if first is None else "second") if self.town is not None else None
 
     def answer(self, kind: str, data: Any) -> Any:
         """Return what the world answers.
@@ -114,9 +114,9 @@ class Answers:
 
     def with_call(self, kind: str, data: Any) -> Any:
         """Return what was asked; with the end of ``resume``, all that happened."""
-        if kind == "resumed":
+        if kind == "resumed" and self.town is not None:
             return {**data, "events": self.events, "second": self.town.second, "happened": self.happened}
-        return data if kind in ("saved", "loaded") else None
+        return data if kind in ("saved", "loaded", "resumed") else None
 
     # -- what the town tells and asks --------------------------------------------------------------------------
 

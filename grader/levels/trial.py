@@ -34,7 +34,7 @@ class Trial:
     real: str = ""
     """Not on a fake disk, but on a real one, where the checkpoint lies at this path: it is watched from outside."""
     processes: int = 0
-    """On a real disk: so many processes, forked before what ``arguments`` (a list of ``sightings.Step``) says is known."""
+    """On a real disk: so many processes, there before it is known what ``arguments`` (``sightings.Step`` each) says."""
     images: tuple[Image, ...] = ()
     """Disks for a driver that lives several lives, each begun with :meth:`Stage.life`."""
 

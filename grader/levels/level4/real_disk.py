@@ -162,8 +162,8 @@ def _resume(lived: Lived) -> Iterator[_Again]:
     disk = laid_out(image)
     if begin is None or disk is None:
         return
-    told = {key: lived.ask[key] for key in ("do", "script", "claims", "rival") if key in lived.ask}
-    ask: dict[str, Any] = {**told, "happened": [key for _, key in image.world]}
+    ask: dict[str, Any] = {key: value for key, value in lived.ask.items() if key != "image"}
+    ask["happened"] = [key for _, key in image.world]
 
     def judged(plays: list[Play]) -> Text | None:
         found = [look.data for look in plays[0].looks if look.kind == "resumed"]
