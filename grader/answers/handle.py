@@ -76,11 +76,12 @@ class Handle:
 
 def _put(pipe: IO[bytes], data: bytes, end: float) -> None:
     """Write all of it into an unbuffered pipe until ``end``, by the monotonic clock."""
+    os.set_blocking(pipe.fileno(), False)
     left = memoryview(data)
     while left:
         if not select.select([], [pipe], [], max(0.0, end - time.monotonic()))[1]:
             raise EOFError("the worker reads nothing")
-        left = left[os.write(pipe.fileno(), left[: select.PIPE_BUF]) :]  # so much does not block
+        left = left[os.write(pipe.fileno(), left) :]
 
 
 def _exactly(pipe: IO[bytes], size: int, end: float) -> bytes:

@@ -78,7 +78,7 @@ class Crew:
     @property
     def room(self) -> bool:
         """Whether one more job would soon be begun."""
-        return len(self._waiting) < self._size
+        return len(self._waiting) < 2 * self._size  # nobody is idle while the gradebook is written
 
     def put(self, job: Job) -> None:
         """Take a job on. A page goes first: its notebook is graded, and it is quickly made."""

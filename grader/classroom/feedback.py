@@ -1,7 +1,7 @@
 """The feedback page: each criterion with its verdict, then the learner's code. No script, nothing fetched."""
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -123,17 +123,22 @@ def _learners_code(cell: Any) -> bool:
 
 
 def _code(cell: Any) -> dict[str, Any]:
-    from pygments import highlight
-    from pygments.formatters import HtmlFormatter
-    from pygments.lexers import PythonLexer
-
     marks = cell.metadata.get("nbgrader", {})
     return {
         "id": cell.get("id", ""),
         "answer": bool(marks.get("solution")),
         "comment": marks.get("comment") or "",
-        "html": Markup(highlight(cell.source, PythonLexer(), HtmlFormatter(linenos="inline"))),
+        "html": _highlighted(cell.source),
     }
+
+
+@lru_cache(maxsize=256)  # a class hands in many cells unchanged
+def _highlighted(source: str) -> Markup:
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import PythonLexer
+
+    return Markup(highlight(source, PythonLexer(), HtmlFormatter(linenos="inline")))
 
 
 @cache

@@ -183,7 +183,8 @@ class _Run:
 
             return Cluster(self.wishes.scheduler, setting)
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return Crew(min(self.wishes.jobs or cores, self.total), setting)
+        jobs = self.wishes.jobs or cores + 1  # one more: now and then each waits for a run that itself waits
+        return Crew(min(jobs, self.total), setting)
 
 
 def _no_exercise(name: str, known: Sequence[str], folder: Path) -> Text:

@@ -30,11 +30,12 @@ words = catalogue("classroom/words.toml")
 LARGEST = 20_000_000
 MOST_CODE = 200_000
 """Characters of code in all; no answer is as long, and reading it would take a grader's memory and time."""
-_NEW = {
-    "code": nbformat.v4.new_code_cell,
-    "markdown": nbformat.v4.new_markdown_cell,
-    "raw": nbformat.v4.new_raw_cell,
+_EMPTY: dict[str, dict[str, Any]] = {
+    "code": {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": []},
+    "markdown": {"cell_type": "markdown", "metadata": {}},
+    "raw": {"cell_type": "raw", "metadata": {}},
 }
+"""The kinds of cells, as nbformat makes them; nbformat validates each one, which takes longer than all else here."""
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _CHECK = re.compile(r"^\s*check\(\s*['\"]([A-Za-z0-9_-]+)['\"]", re.MULTILINE)
 
@@ -117,10 +118,10 @@ def _clean_cell(raw: Any, number: int, used: set[str]) -> Any:
     source = raw.get("source") if isinstance(raw, dict) else None
     if isinstance(source, list) and all(isinstance(line, str) for line in source):
         source = "".join(source)
-    if not isinstance(kind, str) or kind not in _NEW or not isinstance(source, str):
+    if not isinstance(kind, str) or kind not in _EMPTY or not isinstance(source, str):
         raise Unreadable("cell", number=number)
     source = source.encode("utf-8", "replace").decode("utf-8")
-    cell = _NEW[kind](source)
+    cell = nbformat.from_dict({**_EMPTY[kind], "source": source})
     name = raw.get("id")
     if not isinstance(name, str) or not _ID.fullmatch(name) or name in used:
         name = next(wanted for wanted in _names(number) if wanted not in used)
@@ -265,7 +266,7 @@ def _unique_ids(notebook: Any) -> None:
 def _insert(notebook: Any, mine: CourseCell, after: str | None) -> None:
     # An answer cell comes back empty: its starting code would run after what the learner wrote elsewhere.
     source = "# This answer cell was missing." if mine.solution and mine.kind == "code" else mine.source
-    cell = _NEW[mine.kind](source, id=mine.name)
+    cell = nbformat.from_dict({**_EMPTY[mine.kind], "id": mine.name, "source": source})
     _become(cell, mine)
     where = next((i + 1 for i, other in enumerate(notebook.cells) if other.id == after), 0)
     notebook.cells.insert(where, cell)

@@ -41,10 +41,10 @@ class Case:
         return self.run(Trial("level2", {"scripts": which}, image, tmp_elsewhere, seconds))
 
     def lives(self, which: list[dict[str, Any]], images: list[Image]) -> list[Outcome] | None:
-        """Run these scripts on one disk after the other, in one process; None when not every run came to its end."""
+        """Run these scripts on one disk after the other, in one process; None when not every run came to its end soon."""
         self.runs += 1
         arguments = {"scripts": which, "lives": len(images)}
-        outcome = self.run(Trial("level2", arguments, seconds=SECONDS_AGAIN * len(images), images=tuple(images)))
+        outcome = self.run(Trial("level2", arguments, seconds=SECONDS_AGAIN, images=tuple(images)))
         if outcome.failure is not None or outcome.recording is None or len(outcome.earlier) != len(images) - 1:
             return None
         pasts = [*outcome.earlier, Past(outcome.recording, outcome.observations)]

@@ -12,11 +12,19 @@ from grader.levels.level2.messages import texts_in
 from grader.levels.trial import ALIEN, alien
 
 
-@lru_cache(maxsize=512)
 def document(content: bytes | None) -> dict[str, Any] | None:
     """Return a checkpoint's document, or None when the bytes are not one whole JSON object."""
-    if content is None:
+    if content is None or content[-1:] not in _LAST:  # most that is looked at breaks off somewhere
         return None
+    return _document(content)
+
+
+_LAST = (b"}", b" ", b"\n", b"\r", b"\t")
+"""How a JSON object can end."""
+
+
+@lru_cache(maxsize=512)
+def _document(content: bytes) -> dict[str, Any] | None:
     try:
         found = json.loads(content.decode("utf-8"))
     except (ValueError, RecursionError):
@@ -88,10 +96,12 @@ def _tells(found: Any, given: Any) -> bool:
 
 def same(left: Any, right: Any) -> bool:
     """Compare plain data; what was no plain data in the learner's process matches anything."""
+    if left == right:
+        return True
     if isinstance(right, dict) and ALIEN in right:
         return True
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
     if isinstance(left, list) and isinstance(right, list):
         return len(left) == len(right) and all(same(a, b) for a, b in zip(left, right, strict=True))
-    return bool(left == right)
+    return False
