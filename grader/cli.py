@@ -197,7 +197,7 @@ def grade(
     student: Annotated[list[str] | None, typer.Option(help="Only this student; may be given again.")] = None,
     require_sandbox: Annotated[bool, typer.Option("--require-sandbox", help="Refuse without bubblewrap.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the marks as JSON.")] = False,
-    jobs: Annotated[int | None, typer.Option(help="Processes that judge; one more than there are cores if left out.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Processes that judge; if left out, one more than cores.")] = None,
     scheduler: Annotated[str | None, typer.Option(help="Judge on the Dask cluster of this scheduler.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Judge again what has not changed.")] = False,
     feedback: Annotated[bool, typer.Option("--feedback/--no-feedback", help="Write the feedback pages too.")] = True,

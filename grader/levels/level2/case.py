@@ -41,7 +41,7 @@ class Case:
         return self.run(Trial("level2", {"scripts": which}, image, tmp_elsewhere, seconds))
 
     def lives(self, which: list[dict[str, Any]], images: list[Image]) -> list[Outcome] | None:
-        """Run these scripts on one disk after the other, in one process; None when not every run came to its end soon."""
+        """Run these scripts on one disk after the other, in one process; None when one came to no end soon."""
         self.runs += 1
         arguments = {"scripts": which, "lives": len(images)}
         outcome = self.run(Trial("level2", arguments, seconds=SECONDS_AGAIN, images=tuple(images)))
