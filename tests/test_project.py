@@ -88,6 +88,11 @@ def test_notebooks_are_committed_without_outputs(path: Path) -> None:
         assert not cell.get("outputs") and cell.get("execution_count") is None
 
 
+def test_no_two_test_modules_share_a_name() -> None:
+    names = [path.name for path in ROOT.glob("tests/**/test_*.py")]
+    assert sorted(names) == sorted(set(names))  # pytest imports them by that name
+
+
 def test_ruff_has_nothing_to_say() -> None:
     done = tool("ruff", "check", ".")
     assert done.returncode == 0, done.stdout

@@ -18,6 +18,7 @@ pytest.importorskip("jupyterlite_core", reason="JupyterLite is missing: pip inst
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [
+    pytest.mark.xdist_group("the browser edition"),
     pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt install chromium"),
     pytest.mark.skipif(shutil.which("npm") is None, reason="npm, which fetches Pyodide, is missing: apt install npm"),
 ]

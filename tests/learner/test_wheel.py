@@ -14,6 +14,8 @@ import pytest
 
 from tests.learner.conftest import ROOT, hand_in
 
+pytestmark = pytest.mark.xdist_group("the wheel")
+
 Shell = Callable[..., subprocess.CompletedProcess[str]]
 
 
