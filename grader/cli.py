@@ -12,6 +12,8 @@ if sys.argv[1:2] == ["check"]:
 
 import typer
 
+from grader.usage import CONTRIBUTORS, INSTRUCTORS, LEARNERS, Command, Group
+
 
 class Edition(Enum):
     """The editions that can be built."""
@@ -20,7 +22,7 @@ class Edition(Enum):
     BROWSER = "browser"
 
 
-main = typer.Typer(no_args_is_help=True)
+main = typer.Typer(no_args_is_help=True, cls=Group)
 
 
 @main.callback()
@@ -32,7 +34,7 @@ Lang = Annotated[str | None, typer.Option(help="en or zh; else your folder's, or
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 
 
-@main.command()
+@main.command(cls=Command, rich_help_panel=LEARNERS)
 def init(
     folder: Annotated[Path | None, typer.Argument(help="The folder to make; crash-course if left out.")] = None,
     lang: Lang = None,
@@ -46,7 +48,7 @@ def init(
     raise typer.Exit(commands.init(folder, lang))
 
 
-@main.command()
+@main.command(cls=Command, rich_help_panel=LEARNERS)
 def check(
     notebook: Annotated[
         str | None, typer.Argument(help="Your notebook, or a level; the one that you are at if left out.")
@@ -63,7 +65,7 @@ def check(
     raise typer.Exit(commands.check(notebook, json, lang))
 
 
-@main.command()
+@main.command(cls=Command, rich_help_panel=LEARNERS)
 def progress(json: Json = False, lang: Lang = None) -> None:
     """Show how far you are in the course, and what comes next. Exit code 1 until everything is done.
 
@@ -74,7 +76,7 @@ def progress(json: Json = False, lang: Lang = None) -> None:
     raise typer.Exit(commands.progress(json, lang))
 
 
-@main.command()
+@main.command(cls=Command, rich_help_panel=LEARNERS)
 def hint(
     criterion: Annotated[
         str | None, typer.Argument(help="A criterion, or a level for its first open one; yours if left out.")
@@ -91,7 +93,7 @@ def hint(
     raise typer.Exit(commands.hint(criterion, more, lang))
 
 
-@main.command()
+@main.command(cls=Command, rich_help_panel=LEARNERS)
 def reset(
     notebook: Annotated[str, typer.Argument(help="A level, a lesson, or a notebook's path.")],
     cell: Annotated[str | None, typer.Option(help="Only the cell with this id.")] = None,
@@ -106,7 +108,7 @@ def reset(
     raise typer.Exit(commands.reset(notebook, cell, lang))
 
 
-@main.command()
+@main.command(cls=Command, rich_help_panel=LEARNERS)
 def watch(
     notebook: Annotated[
         str | None, typer.Argument(help="A notebook or a level; every exercise of your folder if left out.")
@@ -122,7 +124,7 @@ def watch(
     raise typer.Exit(commands.watch(notebook, lang))
 
 
-@main.command()
+@main.command(cls=Command, rich_help_panel=LEARNERS)
 def note(
     lesson: Annotated[str, typer.Argument(help="A lesson or a level: 5, level2.")],
     words: Annotated[str, typer.Argument(help="What to note, in quotes.")],
@@ -138,7 +140,7 @@ def note(
     raise typer.Exit(commands.note(lesson, words, hard, lang))
 
 
-@main.command()
+@main.command(cls=Command, rich_help_panel=LEARNERS)
 def notes(
     lesson: Annotated[str | None, typer.Argument(help="A lesson or a level; all if left out.")] = None,
     lang: Lang = None,
@@ -152,9 +154,10 @@ def notes(
     raise typer.Exit(commands.notes(lesson, lang))
 
 
-@main.command()
+@main.command(cls=Command, rich_help_panel=LEARNERS)
 def solution(
     level: Annotated[str, typer.Argument(help="A level that you have met.")],
+    page: Annotated[Path | None, typer.Option(help="Write both side by side into this HTML page instead.")] = None,
     lang: Lang = None,
 ) -> None:
     """Show the reference solution beside your answers, once all criteria of the level are met.
@@ -163,10 +166,10 @@ def solution(
     """
     from grader.learner import commands
 
-    raise typer.Exit(commands.solution(level, lang))
+    raise typer.Exit(commands.solution(level, page, lang))
 
 
-@main.command()
+@main.command(cls=Command, rich_help_panel=LEARNERS)
 def doctor(json: Json = False, lang: Lang = None) -> None:
     """Name what is missing on this machine, and how to get it. Exit code 1 when it is something needed.
 
@@ -177,7 +180,7 @@ def doctor(json: Json = False, lang: Lang = None) -> None:
     raise typer.Exit(commands.doctor(json, lang))
 
 
-@main.command()
+@main.command(cls=Command, rich_help_panel=INSTRUCTORS)
 def demo(
     keep: Annotated[Path | None, typer.Option(help="Put the demo's course into this new folder.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the marks as JSON.")] = False,
@@ -191,7 +194,7 @@ def demo(
     raise typer.Exit(commands.demo(keep, json))
 
 
-@main.command()
+@main.command(cls=Command, rich_help_panel=INSTRUCTORS)
 def grade(
     level: Annotated[str, typer.Argument(help="The exercise, as its folder is named: level2.")],
     student: Annotated[list[str] | None, typer.Option(help="Only this student; may be given again.")] = None,
@@ -213,7 +216,7 @@ def grade(
     raise typer.Exit(run(level, wishes, json))
 
 
-@main.command()
+@main.command(cls=Command, rich_help_panel=INSTRUCTORS)
 def report(
     level: Annotated[str | None, typer.Argument(help="The exercise; all that are graded if left out.")] = None,
     csv: Annotated[Path | None, typer.Option(help="Write the marks into this CSV file too.")] = None,
@@ -229,7 +232,7 @@ def report(
     raise typer.Exit(report_command.report(level, csv, json, lang))
 
 
-@main.command()
+@main.command(cls=Command, rich_help_panel=CONTRIBUTORS)
 def build(
     check: Annotated[bool, typer.Option("--check", help="Change nothing; name what is out of step.")] = False,
 ) -> None:
@@ -242,7 +245,7 @@ def build(
     raise typer.Exit(commands.build(check))
 
 
-@main.command()
+@main.command(cls=Command, rich_help_panel=CONTRIBUTORS)
 def translate(
     source: Annotated[Path, typer.Argument(help="translations/zh/lessons/….md, there already or new.")],
 ) -> None:
@@ -255,7 +258,7 @@ def translate(
     raise typer.Exit(commands.translate(source))
 
 
-@main.command()
+@main.command(cls=Command, rich_help_panel=CONTRIBUTORS)
 def edition(
     name: Annotated[Edition, typer.Argument(help="reading: pages with outputs; browser: notebooks that run there.")],
     to: Annotated[Path | None, typer.Option(help="The folder to build it in; build/NAME if left out.")] = None,
@@ -269,7 +272,7 @@ def edition(
     raise typer.Exit(commands.edition(name.value, to))
 
 
-@main.command()
+@main.command(cls=Command, rich_help_panel=CONTRIBUTORS)
 def rubric(
     file: Annotated[Path, typer.Argument(help="Written answers, one JSON object a line.")],
     json: Annotated[bool, typer.Option("--json", help="Print the verdicts, one JSON object a line.")] = False,

@@ -13,8 +13,8 @@ from grader.words import catalogue, join, language, of_kind, plain, say, use_lan
 GRADER = Path(__file__).parents[1] / "grader"
 MINAGENT = GRADER.parent / "lessons" / "minagent"
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
-NO_CATALOGUES = {"criteria.toml", "classroom/demo_class.toml"}
-"""Tables of another kind: the criteria have a test of their own, the demo's class is what learners wrote."""
+NO_CATALOGUES = {"criteria.toml", "classroom/demo_class.toml", "usage_zh.toml"}
+"""Tables of another kind: criteria and the help in Chinese have tests of their own, the class is what learners wrote."""
 CATALOGUES = sorted(
     path
     for file in GRADER.rglob("*.toml")

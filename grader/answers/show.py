@@ -76,8 +76,9 @@ def text_report(verdicts: Sequence[Verdict], notes: Sequence[Text] = (), lang: s
         for part in say(verdict.message, lang).split("\n"):
             lines += wrap(part, WIDTH - 2, "  ")
         if verdict.picture_text:
-            lines += ["", *("  " + line for line in verdict.picture_text.split("\n")), ""]
+            lines += ["", *(f"  {line}".rstrip() for line in verdict.picture_text.rstrip().split("\n"))]
         if verdict.advice is not None:
+            lines += [""] if verdict.picture_text else []
             lines += wrap(say(join(_words("mark.advice"), verdict.advice), lang), WIDTH - 2, "  ")
         lines.append("")
     for note in notes:
@@ -94,7 +95,9 @@ def columns(text: str) -> int:
     )
 
 
-_PIECES = re.compile(r"\s+|[\u2e80-\u9fff\uff00-\uffef\u3000-\u303f]|[^\s\u2e80-\u9fff\uff00-\uffef\u3000-\u303f]+")
+_CHINESE = r"\u2e80-\u9fff\uff00-\uffef\u3000-\u303f"
+_COMMAND = r"`crash-course [^`\n]{1,60}`"  # stays in one piece, so that it can be copied
+_PIECES = re.compile(rf"\s+|{_COMMAND}|[{_CHINESE}]|(?:(?!{_COMMAND})[^\s{_CHINESE}])+")
 _NOT_FIRST = set("，。、；：！？）》」』”’…")
 _NOT_LAST = set("（《「『“‘")
 

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import shlex
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -15,18 +16,18 @@ from typing import Any
 from minagent.course.notes import add_note
 
 from grader.answers import command
-from grader.answers.cells import BadNotebook
+from grader.answers.cells import BadNotebook, read_notebook
 from grader.answers.judge import open_notebook
 from grader.answers.show import WIDTH, columns, wrap
-from grader.learner.comparing import compare_solution
+from grader.learner.comparing import compare_solution, write_page
 from grader.learner.doctor import examine, place
-from grader.learner.folder import find_folder, item_named, notebook_of
+from grader.learner.folder import find_folder, folder_or_raise, item_named, named, notebook_of
 from grader.learner.hints import ask_for_hints, for_shell
-from grader.learner.material import course, title
+from grader.learner.material import course, is_translated, title
 from grader.learner.notebook import after_check
 from grader.learner.progress import all_notes, as_data, open_level, progress_in
 from grader.learner.resetting import reset as give_back
-from grader.learner.setup import DEFAULT, make_learners_folder
+from grader.learner.setup import DEFAULT, README, make_learners_folder
 from grader.learner.state import read
 from grader.learner.watching import exercises_in, on_save, saved
 from grader.verdict import Text
@@ -61,13 +62,6 @@ def _guarded(work: Callable[[], int], lang: str | None) -> int:
         return UNUSABLE
 
 
-def _folder() -> Path:
-    folder = find_folder()
-    if folder is None:
-        raise BadNotebook(_words("folder.none"))
-    return folder
-
-
 def _near(path: Path) -> str:
     """Return a path as short as it can be said from here."""
     try:
@@ -88,8 +82,10 @@ def init(folder: Path | None, lang: str | None) -> int:
         made = make_learners_folder(folder or Path(DEFAULT))
         names = plain(", ".join(made.written))
         key = "init.done" if not made.again else "init.again" if made.written else "init.nothing"
-        values = {"names": names} if key == "init.again" else _counts(made.folder) if key == "init.done" else {}
+        values = {"names": names} if key == "init.again" else _counts() if key == "init.done" else {}
         print(say(_words(key, path=plain(str(made.folder)), **values)))
+        if key == "init.done":
+            _begin(made.folder)
         if made.trouble is not None:
             print(say(made.trouble), file=sys.stderr)
         return WELL
@@ -97,9 +93,24 @@ def init(folder: Path | None, lang: str | None) -> int:
     return _guarded(work, lang)
 
 
-def _counts(folder: Path) -> dict[str, object]:
+def _counts() -> dict[str, object]:
     lessons = sum(item.is_lesson for item in course())
-    return {"lessons": lessons, "levels": len(course()) - lessons, "shell": plain(shlex.quote(str(folder)))}
+    return {"lessons": lessons, "levels": len(course()) - lessons}
+
+
+def _begin(folder: Path) -> None:
+    """Say what to type next, in lines that can be copied as they are, and what is there to read."""
+    lines = [f"cd {shlex.quote(str(folder))}", "jupyter lab"]
+    environment = Path(sys.executable).parent
+    found = shutil.which("jupyter")
+    if (found is None or not os.path.samefile(Path(found).parent, environment)) and (environment / "activate").exists():
+        lines.insert(0, f"source {shlex.quote(str(environment / 'activate'))}")
+    print("\n".join(f"  {line}" for line in lines))
+    first = next(item for item in course() if item.is_lesson)
+    _say(_words("init.begin", first=plain(Path(first.path).name), readme=plain(README)))
+    names = [item.name for item in course() if is_translated(item, language())]
+    if language() != "en" and len(names) < len(course()):
+        _say(_words("init.english", names=plain(", ".join(names))))
 
 
 def check(word: str | None, as_json: bool, lang: str | None) -> int:
@@ -108,9 +119,25 @@ def check(word: str | None, as_json: bool, lang: str | None) -> int:
 
 
 def _check(word: str | None, as_json: bool, lang: str | None) -> int:
-    path = notebook_of(word) if word is not None else _exercise_here()
+    path = _exercise_named(word) if word is not None else _exercise_here()
     folder = find_folder(path.parent)
+    if folder is not None and (item := named(path.name)) is not None:
+        try:
+            read_notebook(path)
+        except BadNotebook as problem:
+            raise BadNotebook(_words("check.broken", problem=problem.text, name=plain(item.name))) from None
     return command.check(path, as_json, lang, lambda verdicts: after_check(verdicts, folder, "shell"))
+
+
+def _exercise_named(word: str) -> Path:
+    """Return the exercise that a word means, or say why there is nothing to check."""
+    path, item = notebook_of(word), named(word)
+    if item is not None and item.is_lesson:
+        raise BadNotebook(_words("check.lesson", name=plain(item.name)))
+    if item is None and path == Path(word) and path.suffix != ".ipynb" and not path.exists():
+        known = plain(", ".join(one.name for one in course() if not one.is_lesson))
+        raise BadNotebook(_words("check.unknown", name=plain(word[:60]), known=known))
+    return path
 
 
 def _exercise_here() -> Path:
@@ -128,7 +155,7 @@ def progress(as_json: bool, lang: str | None) -> int:
     """Print how far the learner is; 0 when everything is done, else 1."""
 
     def work() -> int:
-        found = progress_in(_folder())
+        found = progress_in(folder_or_raise())
         if as_json:
             print(json.dumps(as_data(found), ensure_ascii=False, indent=2))
         else:
@@ -142,7 +169,7 @@ def hint(name: str | None, more: int, lang: str | None) -> int:
     """Print the hints on a criterion that were asked for so far, and ``more`` further ones."""
 
     def work() -> int:
-        asked = name if name is not None else open_level(_folder()).name
+        asked = name if name is not None else open_level(folder_or_raise()).name
         print(for_shell(ask_for_hints(asked, more)))
         return WELL
 
@@ -175,13 +202,13 @@ def note(word: str, text: str, hard: bool, lang: str | None) -> int:
         item = item_named(word)
         if not text.strip():
             raise BadNotebook(_words("notes.no_words"))
-        path = _folder() / "notes" / f"{item.name}.md"
+        path = folder_or_raise() / "notes" / f"{item.name}.md"
         try:
-            add_note(path, text, hard)
+            added = add_note(path, text, hard)
         except OSError as error:
             why = plain(error.strerror or type(error).__name__)
             raise BadNotebook(_words("notes.failed", path=plain(_near(path)), why=why)) from None
-        print(say(_words("notes.added", path=plain(_near(path)))))
+        print(say(_words("notes.added" if added else "notes.same", path=plain(_near(path)))))
         return WELL
 
     return _guarded(work, lang)
@@ -191,11 +218,12 @@ def notes(word: str | None, lang: str | None) -> int:
     """Print the notes on one lesson, or all."""
 
     def work() -> int:
-        kept = all_notes(_folder())
+        kept = all_notes(folder_or_raise())
         wanted = None if word is None else item_named(word).name
         shown = {name: found for name, found in kept.items() if wanted in (None, name)}
         if not any(shown.values()):
-            _say(_words("notes.empty"))
+            on = None if wanted is None else _words("notes.none_on", name=plain(wanted), word=plain(str(word)))
+            _say(on or _words("notes.empty"))
         for name, found in shown.items():
             print(f"{name}: {title(item_named(name), language())}")
             for one in found:
@@ -207,11 +235,17 @@ def notes(word: str | None, lang: str | None) -> int:
     return _guarded(work, lang)
 
 
-def solution(word: str, lang: str | None) -> int:
-    """Print the reference solution after one's own answers, once the level is met."""
+def solution(word: str, page: Path | None, lang: str | None) -> int:
+    """Print the reference solution after one's own answers, or put both side by side on a page."""
 
     def work() -> int:
-        print(compare_solution(word))
+        found = compare_solution(word)
+        if page is None:
+            print(found)
+            _say(_words("solution.page", level=plain(item_named(word).name)))
+            return WELL
+        write_page(page, found, item_named(word).name)
+        _say(_words("solution.written", path=plain(str(page))))
         return WELL
 
     return _guarded(work, lang)
@@ -222,7 +256,7 @@ def watch(word: str | None, lang: str | None) -> int:
 
     def work() -> int:
         if word is None:
-            folder = _folder()
+            folder = folder_or_raise()
             watched = exercises_in(folder)
             if not watched:
                 raise BadNotebook(_words("watch.none", path=plain(str(folder))))
@@ -254,6 +288,14 @@ def _after(first: Callable[[], object], moments: Iterable[object]) -> Iterator[o
     yield from moments
 
 
+def _who_chose(lang: str | None) -> str:
+    if lang is not None:
+        return "asked"
+    if "CRASH_COURSE_LANG" in os.environ:
+        return "variable"
+    return "folder" if find_folder() is not None else "locale"
+
+
 def doctor(as_json: bool, lang: str | None) -> int:
     """Print what is here and what is missing; 1 when something that is needed is."""
 
@@ -275,7 +317,7 @@ def doctor(as_json: bool, lang: str | None) -> int:
                     print(line)
         print()
         _say(place())
-        _say(_words("doctor.language"))
+        _say(_words("doctor.language", why=_words(f"doctor.language.{_who_chose(lang)}")))
         folder = find_folder()
         if folder is not None and (trouble := read(folder).trouble) is not None:
             _say(trouble)

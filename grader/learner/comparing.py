@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from html import escape
 from pathlib import Path
 
+from minagent.files import write_atomically
+
 from grader.answers.cells import BadNotebook, code_cells, read_notebook
-from grader.answers.show import html_box
-from grader.learner.folder import find_folder, item_named, notebook_of
+from grader.answers.show import columns, html_box
+from grader.learner.folder import folder_or_raise, item_named, notebook_of
 from grader.learner.material import Item, solved_cells
 from grader.learner.recording import was_met
 from grader.learner.state import read
@@ -20,6 +23,11 @@ _PRE = (
     "margin:0;padding:.5em;overflow-x:auto;white-space:pre;word-break:normal;"
     "background:rgba(128,128,128,.12);font-size:.85em;line-height:1.4"
 )
+_MARK = (
+    "background:rgba(230,160,0,.28);color:inherit;box-shadow:inset 3px 0 rgb(190,120,0);"
+    "display:inline-block;min-width:100%"
+)
+_BEGIN = "<!doctype html><!-- crash-course solution -->"
 
 
 @dataclass(frozen=True)
@@ -39,21 +47,64 @@ class Compared:
         for name, own, other in self.cells:
             for head, text in ((yours, own), (reference, other)):
                 title = f"-- {name}: {head} "
-                parts.append(f"{title}{'-' * max(2, 80 - len(title))}\n{text}\n")
+                parts.append(f"{title}{'-' * max(2, 80 - columns(title))}\n{text}\n")
         return "\n".join(parts)
 
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        yours, reference = self._heads()
+        return html_box(self.side_by_side(), "dotted", self.lang).replace("max-width:48em", "max-width:100%")
+
+    def side_by_side(self) -> str:
+        """Return the cells as HTML, two columns each: equal lines are level with each other, others are marked."""
         parts = []
         for name, own, other in self.cells:
-            columns = "".join(
-                f'<div style="flex:1 1 22em;min-width:0"><em>{head}</em><pre style="{_PRE}">{escape(text)}</pre></div>'
-                for head, text in ((yours, own), (reference, other))
+            halves = zip(self._heads(), zip(*_level(own, other), strict=True), strict=True)
+            shown = "".join(
+                f'<div style="flex:1 1 22em;min-width:0"><em>{head}</em>'
+                f'<pre style="{_PRE}">{chr(10).join(lines)}</pre></div>'
+                for head, lines in halves
             )
-            parts.append(f'<strong>{name}</strong><div style="display:flex;flex-wrap:wrap;gap:1em">{columns}</div>')
-        return html_box("".join(parts), "dotted", self.lang).replace("max-width:48em", "max-width:100%")
+            parts.append(f'<strong>{name}</strong><div style="display:flex;flex-wrap:wrap;gap:1em">{shown}</div>')
+        return "".join(parts)
+
+
+def _level(own: str, other: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines of two texts as HTML in pairs: equal lines stand in one pair, an empty line fills a gap."""
+    left, right = own.split("\n"), other.split("\n")
+    for kind, a, b, c, d in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        for step in range(max(b - a, d - c)):
+            pair = (left[a + step] if a + step < b else None, right[c + step] if c + step < d else None)
+            one, two = ("" if line is None else _line(line, kind != "equal") for line in pair)
+            yield one, two
+
+
+def _line(text: str, differs: bool) -> str:
+    return f'<mark style="{_MARK}">{escape(text) or " "}</mark>' if differs else escape(text)
+
+
+def write_page(path: Path, found: Compared, level: str) -> None:
+    """Write a page that shows a comparison side by side, and fetches nothing.
+
+    Raises:
+        BadNotebook: another file has this name, or the page can't be written.
+    """
+    title = say(_words("solution.title", level=plain(level)), found.lang)
+    legend = say(_words("solution.legend"), found.lang)
+    page = (
+        f'{_BEGIN}<html lang="{"zh-Hans" if found.lang == "zh" else "en"}"><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width"><title>{title}</title>'
+        "<style>:root{color-scheme:light dark}body{font-family:system-ui,sans-serif;margin:1.5em}"
+        "strong{display:block;margin:1.5em 0 .3em}</style>"
+        f"<h1>{title}</h1><p>{legend}</p>{found.side_by_side()}</html>\n"
+    )
+    try:
+        if path.exists() and not path.read_bytes().startswith(_BEGIN.encode()):
+            raise BadNotebook(_words("solution.taken", path=plain(str(path))))
+        write_atomically(path, page.encode("utf-8", "replace"))
+    except OSError as error:
+        why = plain(error.strerror or type(error).__name__)
+        raise BadNotebook(_words("solution.failed", path=plain(str(path)), why=why)) from None
 
 
 def compare_solution(word: str, running: Mapping[str, str] | None = None) -> Compared:
@@ -69,9 +120,7 @@ def compare_solution(word: str, running: Mapping[str, str] | None = None) -> Com
     item = item_named(word)
     if item.is_lesson:
         raise BadNotebook(_words("solution.lesson", name=plain(item.name)))
-    folder = find_folder()
-    if folder is None:
-        raise BadNotebook(_words("folder.none"))
+    folder = folder_or_raise()
     _met_or_raise(item, folder)
     own = {cell.id: cell.source for cell in code_cells(read_notebook(notebook_of(str(folder / item.path))))}
     own |= running or {}

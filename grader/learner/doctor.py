@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,7 +19,11 @@ from grader.verdict import Text
 from grader.words import catalogue, plain
 
 _words = catalogue("learner/words.toml")
-NEEDED = ("nbgrader", "nbformat", "nbclient", "jupytext", "ipykernel", "jupyterlab", "msgspec", "pyfakefs", "rich")
+NEEDED = (
+    *("nbgrader", "alembic", "nbformat", "nbclient", "jupytext", "ipykernel", "jupyterlab", "msgspec", "pyfakefs"),
+    *("pytest", "rich", "typer", "matplotlib", "watchfiles"),
+)
+"""Packages that the kit can't do without: what it asks pip for, and jupyterlab and nbgrader's alembic beside."""
 OPTIONAL = (
     ("redis", "crash-course[stores]", "redis"),
     ("langgraph", "crash-course[frameworks]", "frameworks"),
@@ -54,8 +60,10 @@ def examine() -> list[Finding]:
 def _needed() -> Iterator[Finding]:
     yield Finding(_words("doctor.python"), sys.version_info >= (3, 11), True, _words("doctor.python.get"))
     for name in NEEDED:
-        get = _words("doctor.package.get", what=plain("crash-course"))
-        yield Finding(_words("doctor.package", name=plain(name)), find_spec(name) is not None, True, get)
+        there, old = _package(name)
+        said = old or _words("doctor.package", name=plain(_with_version(name)))
+        get = plain(f"'{name}>={lowest(name)}'") if old is not None else plain("crash-course")
+        yield Finding(said, there, True, _words("doctor.package.get", what=get))
     yield Finding(_words("doctor.kernel"), _kernel(), True, _words("doctor.kernel.get"))
     yield Finding(_words("doctor.worker"), _worker(), True, _words("doctor.worker.get"))
     here = Path.cwd()
@@ -65,12 +73,50 @@ def _needed() -> Iterator[Finding]:
 def _optional() -> Iterator[Finding]:
     for name, what, use in OPTIONAL:
         get = _words("doctor.package.get", what=plain(f"'{what}'"))
-        title = _words("doctor.tool", name=plain(name), what=_words(f"doctor.for.{use}"))
-        yield Finding(title, find_spec(name) is not None, False, get)
+        there, old = _package(name)
+        title = old or _words("doctor.tool", name=plain(_with_version(name)), what=_words(f"doctor.for.{use}"))
+        yield Finding(title, there, False, get)
     for name, package, use in TOOLS:
         get = _words("doctor.tool.get", package=plain(package))
         title = _words("doctor.tool", name=plain(name), what=_words(f"doctor.for.{use}"))
         yield Finding(title, shutil.which(name) is not None, False, get)
+
+
+def _package(name: str) -> tuple[bool, Text | None]:
+    """Tell whether a package is here and new enough; where it is too old, say so."""
+    if find_spec(name) is None:
+        return False, None
+    found, wanted = _version(name), lowest(name)
+    if found is None or wanted is None or _numbers(found) >= _numbers(wanted):
+        return True, None
+    return False, _words("doctor.package.old", name=plain(name), wanted=plain(wanted), found=plain(found))
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _with_version(name: str) -> str:
+    return " ".join(filter(None, [name, _version(name) if find_spec(name) is not None else None]))
+
+
+def lowest(name: str) -> str | None:
+    """Return the lowest version of a package that the installed kit asks for; None where it asks for none."""
+    try:
+        asked = metadata.requires("crash-course") or []
+    except metadata.PackageNotFoundError:  # run from its files, not installed
+        return None
+    found = (re.match(rf"{re.escape(name)}\s*>=\s*([\d.]+)", one) for one in asked)
+    return next((match[1] for match in found if match is not None), None)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Return the numbers that a version begins with; what is before a release counts as the release."""
+    begin = re.match(r"\d+(?:\.\d+)*", version)
+    return tuple(int(part) for part in begin[0].split(".")) if begin is not None else ()
 
 
 def _kernel() -> bool:
@@ -98,7 +144,9 @@ def _worker() -> bool:
 
 def _writable(folder: Path) -> bool:
     try:
-        with tempfile.TemporaryFile(dir=folder):
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(100_000))  # about one notebook with outputs
+            file.flush()
             return True
     except OSError:
         return False

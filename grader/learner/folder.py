@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from pathlib import Path
 
 from minagent.course.notes import MARKER
@@ -27,6 +28,20 @@ def find_folder(start: Path | None = None) -> Path | None:
         if mark.is_file() or previous(mark).is_file():
             return folder
     return None
+
+
+def folder_or_raise() -> Path:
+    """Return the learner's folder around the current one, or raise :class:`BadNotebook` that says where one is."""
+    folder = find_folder()
+    if folder is not None:
+        return folder
+    try:
+        below = sorted(path.parent.name for path in Path.cwd().glob(f"*/{MARKER}"))
+    except OSError:  # the current folder was deleted, or can't be listed
+        below = []
+    if below:
+        raise BadNotebook(_words("folder.below", folder=plain(below[0]), shell=plain(shlex.quote(below[0]))))
+    raise BadNotebook(_words("folder.none"))
 
 
 def named(word: str) -> Item | None:
@@ -72,4 +87,6 @@ def notebook_of(word: str, start: Path | None = None) -> Path:
             return root / item.path
     if (Path.cwd() / Path(item.path).name).is_file():
         return Path(Path(item.path).name)
+    if folder is not None:
+        raise BadNotebook(_words("folder.gone", path=plain(item.path), name=plain(item.name)))
     raise BadNotebook(_words("folder.not_here", path=plain(item.path)))

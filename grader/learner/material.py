@@ -46,6 +46,11 @@ def material() -> Path:
     return _PACKED if _PACKED.is_dir() else Path(__file__).resolve().parents[2]
 
 
+def is_translated(item: Item, lang: str) -> bool:
+    """Tell whether a lesson or exercise is there in a language other than English."""
+    return (material() / "translations" / lang / item.path).is_file()
+
+
 @cache
 def course() -> tuple[Item, ...]:
     """Return every lesson and exercise, in the order in which they are taken."""

@@ -3,13 +3,14 @@
 import json
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
 from grader.criteria import criteria
 from grader.learner.folder import named
-from tests.learner.conftest import Command, hand_in
+from tests.learner.conftest import ROOT, Command, hand_in
 
 
 def test_init_gives_everything_but_solutions(folder: Path) -> None:
@@ -144,9 +145,7 @@ def test_a_word_means_a_lesson_or_a_level(word: str, meant: str) -> None:
         (("check", "nothing.ipynb"), "There is no file nothing.ipynb"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence(
-    folder: Path, command: Command, words: tuple[str, ...], says: str
-) -> None:
+def test_what_cannot_be_done_is_one_sentence(folder: Path, command: Command, words: tuple[str, ...], says: str) -> None:
     done = command(*words)
     assert done.exit_code == 2 and says in done.stderr and len(done.stderr.strip().splitlines()) == 1
     assert "Traceback" not in done.output
@@ -256,3 +255,115 @@ def test_every_command_shows_an_example() -> None:
 
     for name, one in get_command(main).commands.items():  # type: ignore[attr-defined]
         assert f"crash-course {name}" in (one.help or ""), name
+
+
+def test_init_says_what_to_type_next_from_an_environment_that_is_not_active(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin")
+    place = tmp_path / "my course"
+    lines = [line.strip() for line in command("init", str(place)).stdout.splitlines()]
+    at = lines.index(f"cd '{place}'")
+    assert lines[at - 1].startswith("source ") and lines[at - 1].endswith("activate") and lines[at + 1] == "jupyter lab"
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
+    assert "source" not in command("init", str(tmp_path / "other")).stdout
+
+
+def test_init_says_which_notebooks_are_not_translated_yet(tmp_path: Path, command: Command) -> None:
+    said = command("init", str(tmp_path / "zh"), "--lang", "zh").stdout
+    if len(list((ROOT / "translations/zh/lessons").glob("*.ipynb"))) < 10:
+        assert "05_writes_that_survive" in said and "其余的课还是英文" in re.sub(r"\s+", "", said)
+    assert "译" not in command("init", str(tmp_path / "en")).stdout
+
+
+@pytest.mark.parametrize("word", ["1", "lesson01", "lessons/01_what_a_crash_takes.ipynb"])
+def test_a_lesson_is_checked_in_its_notebook(folder: Path, command: Command, word: str) -> None:
+    done = command("check", word)
+    assert done.exit_code == 2 and "01_what_a_crash_takes is a lesson" in done.stderr
+
+
+def test_check_of_an_unknown_level_names_those_that_there_are(folder: Path, command: Command) -> None:
+    done = command("check", "level9")
+    assert done.exit_code == 2 and "level9: name a notebook that is there, or one of level1, level2" in done.stderr
+
+
+def test_a_notebook_that_is_gone_or_broken_can_be_given_back(folder: Path, command: Command) -> None:
+    path = folder / "exercises/level2/level2.ipynb"
+    path.write_text('{"half')
+    assert "`crash-course reset level2`" in command("check", "level2").stderr
+    path.unlink()
+    for words in (("check", "level2"), ("watch", "level2")):
+        done = command(*words)
+        assert done.exit_code == 2 and "`crash-course reset level2`" in done.stderr and "init" not in done.stderr
+
+
+def test_from_the_folder_above_the_way_is_named(
+    folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder.parent)
+    done = command("progress")
+    assert done.exit_code == 2 and "cd 'my course'" in done.stderr and "init" not in done.stderr
+
+
+def test_a_note_that_is_kept_again_is_kept_once(folder: Path, command: Command) -> None:
+    from minagent.course import note
+
+    command("note", "5", "fsync the directory")
+    assert "has this note already" in re.sub(r"\s+", " ", command("note", "5", "fsync the directory").stdout)
+    assert note("5", "fsync the directory").passed, "the notebook's 5 is the shell's"
+    assert note("05_writes_that_survive", "two\nlines").passed and note("5", "two\n lines").passed
+    command("note", "5", "fsync the directory", "--hard")
+    shown = command("notes", "5").stdout
+    assert shown.count("fsync the directory") == 2 and shown.count("(hard)") == 1 and shown.count("two") == 1
+    assert "no notes on level3 yet" in command("notes", "3").stdout + command("notes", "level3").stdout
+
+
+def test_the_solution_is_written_as_a_page_that_fetches_nothing(folder: Path, command: Command) -> None:
+    path = hand_in(folder, "level1")
+    path.write_text(path.read_text(encoding="utf-8").replace("by luck", "by <sheer> luck"), encoding="utf-8")
+    command("check", "level1")
+    (folder / "mine.html").write_text("my own")
+    refused = command("solution", "level1", "--page", "mine.html")
+    assert refused.exit_code == 2 and (folder / "mine.html").read_text() == "my own"
+    for _ in range(2):  # its own page may be written again
+        assert command("solution", "level1", "--page", "level1.html").exit_code == 0
+    page = (folder / "level1.html").read_text(encoding="utf-8")
+    marked = re.findall(r"<mark[^>]*>(.*?)</mark>", page)
+    assert len(marked) == 2 and "by &lt;sheer&gt; luck" in marked[0] and "by luck" in marked[1]
+    assert not re.search(r"(src|href)=|url\(|@import|<script", page)
+
+
+def test_doctor_tells_versions_and_what_is_too_old(
+    folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from importlib import metadata
+
+    from grader.learner import doctor
+
+    shown = command("doctor").stdout
+    assert f"the Python package nbgrader {metadata.version('nbgrader')}" in shown
+    assert "the Python package alembic" in shown
+    monkeypatch.setattr(doctor, "_version", lambda name: "0.1" if name == "nbgrader" else "99.0")
+    old = command("doctor")
+    assert (
+        old.exit_code == 1
+        and f"nbgrader: {doctor.lowest('nbgrader')} or newer is needed, and 0.1 is here" in old.stdout
+    )
+    assert f"pip install 'nbgrader>={doctor.lowest('nbgrader')}'" in old.stdout
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "enough"),
+    [("0.9.5", "0.9.5", True), ("0.10", "0.9.5", True), ("0.9.4", "0.9.5", False), ("8.0rc1", "8.0", True)],
+)
+def test_versions_are_compared_by_their_numbers(found: str, wanted: str, enough: bool) -> None:
+    from grader.learner.doctor import _numbers
+
+    assert (_numbers(found) >= _numbers(wanted)) is enough
+
+
+def test_doctor_says_who_chose_the_language(folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "English (chosen by CRASH_COURSE_LANG)" in command("doctor").stdout
+    assert "中文（由 --lang 指定）" in command("doctor", "--lang", "zh").stdout
+    monkeypatch.delenv("CRASH_COURSE_LANG")
+    assert "English (this folder was made in it" in command("doctor").stdout

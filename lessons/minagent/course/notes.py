@@ -43,8 +43,11 @@ def notes_folder(start: Path | None = None) -> Path:
     return Path("notes") if start is None else start / "notes"
 
 
-def add_note(file: Path, words: str, hard: bool = False) -> None:
-    """Add a note to a file. What is there stays as it is, whatever happens in between."""
+def add_note(file: Path, words: str, hard: bool = False) -> bool:
+    """Add a note to a file, and tell whether it was new: a notebook that is run again says its note again.
+
+    What is there stays as it is, whatever happens in between.
+    """
     make_folder(file.parent)
     with locked(file.parent):
         before = file.read_bytes() if file.is_file() else b""
@@ -52,14 +55,21 @@ def add_note(file: Path, words: str, hard: bool = False) -> None:
             before += b"\n"
         mark = f"{HARD['zh' if speaks_chinese() else 'en']} " if hard else ""
         text = "\n  ".join(line.rstrip() for line in words.strip().splitlines())
+        if (_told(text), hard) in [(_told(one.words), one.hard) for one in _notes_in(before)]:
+            return False
         line = f"- {datetime.now():%Y-%m-%d %H:%M}  {mark}{text}\n"
         write_atomically(file, before + line.encode("utf-8", "replace"))
+    return True
 
 
 def read_notes(file: Path) -> list[Note]:
     """Return the notes in a file, oldest first. What else somebody wrote into it belongs to the note above."""
+    return _notes_in(file.read_bytes())
+
+
+def _notes_in(data: bytes) -> list[Note]:
     found: list[Note] = []
-    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+    for line in data.decode("utf-8", "replace").splitlines():
         if (match := _NOTE.match(line)) is not None:
             found.append(Note(match[1], match[3], bool(match[2])))
         elif line.strip():
@@ -68,12 +78,27 @@ def read_notes(file: Path) -> list[Note]:
     return found
 
 
+def _told(words: str) -> list[str]:
+    """Return a note's words as they are compared: the file indents its lines, the learner may not."""
+    return [line.strip() for line in words.splitlines() if line.strip()]
+
+
+def _named(lesson: str, folder: Path) -> str:
+    """Return the name of a lesson's notes: `5` means the lesson beside the notes that begins with `05_`."""
+    number = re.fullmatch(r"\d{1,2}", str(lesson).strip())
+    if number is None:
+        return str(lesson)
+    found = sorted((folder.parent / "lessons").glob(f"{int(number[0]):02}_*.ipynb"))
+    return found[0].stem if found else str(lesson)
+
+
 def note(lesson: str, words: str = "", hard: bool = False) -> Answer:
     """Add a note to `notes/<lesson>.md` and say where it is; with no words, say how to write one.
 
     With `hard=True` the lesson is remembered as hard, and `crash-course progress` shows it.
     """
-    file = notes_folder() / f"{lesson}.md"
+    folder = notes_folder()
+    file = folder / f"{_named(lesson, folder)}.md"
     if not words.strip():
         return Answer(
             None,
@@ -82,8 +107,10 @@ def note(lesson: str, words: str = "", hard: bool = False) -> Answer:
             f"在空引号里写下你的话，再运行这个单元格：笔记存到 {file}。觉得难的话，再加上 hard=True。",
         )
     try:
-        add_note(file, words, hard)
+        added = add_note(file, words, hard)
     except OSError as error:
         why = error.strerror or type(error).__name__
         return Answer(False, f"The note can't be written to {file}: {why}.", f"笔记写不进 {file}：{why}。")
+    if not added:
+        return Answer(True, f"{file} has this note already.", f"{file} 里已经有这条笔记。")
     return Answer(True, f"Noted in {file}.", f"已记到 {file}。")
