@@ -397,6 +397,25 @@ def test_a_prediction_is_compared(prediction, passed):
     assert compare((prediction, 1), (5, 1)).passed is passed
 
 
+def test_a_prediction_half_made_gives_nothing_away():
+    said = compare((5, ...), (5, "secret"))
+    assert said.passed is None and str(said).startswith("1 of 2 predictions are still open")
+    assert "secret" not in str(said)
+    assert "secret" in str(compare((..., ...), (5, "secret")))
+
+
+@pytest.mark.parametrize(
+    ("script", "says_so"),
+    [
+        ([("s1", "add", {}), "The sum is 42."], "Entry 1 is of type tuple"),
+        ([asks(tool_use("s1", "add", {"a": 19, "b": 23})), "The sum is 42."], "Entry 2 is of type str"),
+    ],
+)
+def test_a_script_of_something_else_is_told_what_makes_a_response(script, says_so):
+    said = str(answer_in("lesson02-script", {"my_script": script}))
+    assert says_so in said and "asks(...) and says(...)" in said and "AttributeError" not in said
+
+
 def test_notes_go_to_a_file_of_their_own(tmp_path, monkeypatch):
     monkeypatch.setenv("CRASH_COURSE_NOTES", str(tmp_path / "notes"))
     assert note("01_x").passed is None

@@ -23,7 +23,7 @@ class Outcome:
     code: int
 
     def __str__(self) -> str:
-        end = "was killed" if self.code < 0 or (os.name == "nt" and self.code == 1) else f"ended with {self.code}"
+        end = "was killed" if self.code < 0 or (os.name == "nt" and self.code == 1) else "ended by itself"
         return "\n".join([*self.said, f"-- the process {end} (exit code {self.code})"])
 
 

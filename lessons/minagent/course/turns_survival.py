@@ -94,6 +94,14 @@ def _survives(value: Any) -> Answer:
 def _script(value: Any) -> Answer:
     if not isinstance(value, list) or len(value) != 2:
         return Answer(False, "A list of two responses is wanted.", "需要一个含两个响应的列表。")
+    for number, one in enumerate(value, start=1):
+        if not all(hasattr(one, part) for part in ("stop_reason", "content", "usage")):
+            kind = type(one).__name__
+            return Answer(
+                False,
+                f"Entry {number} is of type {kind} and no response: asks(...) and says(...) make one.",
+                f"第 {number} 项是 {kind} 类型，不是响应：响应要用 asks(...) 和 says(...) 来造。",
+            )
     tools = toolbox(Tool("add", lambda a, b: a + b))
     agent = start("Add 19 and 23.", FakeModel(value), tools)
     try:

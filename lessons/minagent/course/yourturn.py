@@ -57,7 +57,13 @@ def speaks_chinese() -> bool:
 def compare(prediction: Any, happened: Any) -> Answer:
     """Set a prediction beside what happened."""
     open_parts = prediction if isinstance(prediction, tuple) else (prediction,)
-    if any(part is ... for part in open_parts):
+    if (left := sum(part is ... for part in open_parts)) and left < len(open_parts):
+        return Answer(
+            None,
+            f"{left} of {len(open_parts)} predictions are still open: replace the dots and run this again.",
+            f"{len(open_parts)} 个预测里还有 {left} 个没写：把省略号换掉，再运行一遍。",
+        )
+    if left:
         return Answer(None, f"No prediction made. It was {happened!r}.", f"没有写预测。实际是 {happened!r}。")
     if prediction == happened:
         return Answer(True, f"You said {prediction!r}, and so it was.", f"你预测 {prediction!r}，正是如此。")
@@ -173,7 +179,7 @@ def try_dict(value: Any, expected: dict[str, Any], why: dict[str, tuple[str, str
             reason_en, reason_zh = why[key]
             return Answer(
                 False,
-                f"{key!r}: look again at {value[key]!r}. {reason_en}",
-                f"{key!r}：再想想 {value[key]!r}。{reason_zh}",
+                f"{key!r}: you said {value[key]!r}; look again. {reason_en}",
+                f"{key!r}：你写的是 {value[key]!r}，再想想。{reason_zh}",
             )
     return Answer(True, en, zh)
