@@ -13,8 +13,11 @@ import msgspec
 FRAME = struct.Struct(">Q")
 
 _HEAVY = ("aiofiles", "attr", "httpx", "numpy", "orjson", "pandas", "PIL", "pydantic", "requests", "scipy", "yaml")
-HEAVY = {name: (name,) for name in _HEAVY} | {"matplotlib": ("matplotlib.pyplot", "matplotlib.backends.backend_agg")}
-"""Installed packages that take long to import: the zygote does it, once, when an order asks for one."""
+HEAVY = {name: (name,) for name in _HEAVY} | {
+    "matplotlib": ("matplotlib.pyplot", "matplotlib.backends.backend_agg"),
+    "minagent": ("minagent.course.drills", "minagent.tickets"),
+}
+"""Packages that take long to import, the course's own among them: the zygote does it, once, when an order asks."""
 _IMPORTS = re.compile(r"^\s*(?:import|from)\s+([A-Za-z_]\w*)", re.MULTILINE)
 
 
