@@ -86,7 +86,7 @@ def encode_job(job: LiveJob) -> bytes:
 # ------------------------------------------------------------------------------------------ the learner's process
 
 
-def _child(job: LiveJob, out_of: int, into: int, file_size: int) -> NoReturn:
+def _child(job: LiveJob, play: Play, out_of: int, into: int, file_size: int) -> NoReturn:
     """Be the learner's process: run the cells and the driver, and ask for everything else."""
     own_user = fence.counts_by_namespace()
     fence.limit(job.limits, job.seconds, own_user=own_user, file_size=file_size)
@@ -106,7 +106,6 @@ def _child(job: LiveJob, out_of: int, into: int, file_size: int) -> NoReturn:
         return _any.decode(bytes(answer[FRAME.size :]))
 
     failures: list[Failure] = []
-    play = Play(job.cells)
     play.run_cells(play.sources, failures)
     try:
         drive(play, ask)
@@ -124,8 +123,8 @@ def _child(job: LiveJob, out_of: int, into: int, file_size: int) -> NoReturn:
 class _Stage:
     """One run of the learner's program, and what is seen of it."""
 
-    def __init__(self, job: LiveJob, source: int, queue: int | None, contents: dict[bytes, int]) -> None:
-        self.job, self.source, self.queue, self.contents = job, source, queue, contents
+    def __init__(self, job: LiveJob, cells: Play, source: int, queue: int | None, contents: dict[bytes, int]) -> None:
+        self.job, self.cells, self.source, self.queue, self.contents = job, cells, source, queue, contents
         self.path = posixpath.normpath(posixpath.join(FOLDER, job.path))
         self.answers = PARTS[job.driver][1](job.arguments)
         self.looks: list[Look] = []
@@ -145,7 +144,7 @@ class _Stage:
         if self.queue is not None and os.path.isdir(top):
             self.watch = inotify.Watch(self.queue, top, self.path)
         answers, into = os.pipe()
-        pid, says, out = zygote.start(lambda result, _: _child(self.job, 4, result, file_size), answers)
+        pid, says, out = zygote.start(lambda result, _: _child(self.job, self.cells, 4, result, file_size), answers)
         os.close(answers)
         try:
             talk = Talk(pid, says, out, into, self.source, self.job.seconds, self.job.limits)
@@ -213,17 +212,17 @@ class _Stage:
         self.looks.append(Look(kind, data, content, inode, plain))
 
 
-def _watch(job: LiveJob, source: int, queue: int | None) -> Sightings:
+def _watch(job: LiveJob, cells: Play, source: int, queue: int | None) -> Sightings:
     contents: dict[bytes, int] = {}
     begun = _used_by_children()
-    first = _Stage(job, source, queue, contents).play()
+    first = _Stage(job, cells, source, queue, contents).play()
     plays = [first]
     saved = any(look.content >= 0 for look in first.looks)
     if saved and first.ended == "end" and _used_by_children() - begun < LONGEST:
         sizes = [len(list(contents)[look.content]) if look.content >= 0 else 0 for look in first.looks]
         for limit in _bytes_to_die_at(sizes):
-            plays.append(_Stage(job, source, queue, contents).play(limit))
-        plays.append(_Stage(job, source, queue, contents).play(strike=len(first.looks) // 2))
+            plays.append(_Stage(job, cells, source, queue, contents).play(limit))
+        plays.append(_Stage(job, cells, source, queue, contents).play(strike=len(first.looks) // 2))
     return Sightings(plays, list(contents))
 
 
@@ -263,11 +262,13 @@ def be_zygote(user: int | None = None, isolated: bool = True, sandboxed: bool = 
 
     def host(order: Order, data: bytes, source: int) -> Reply:
         job = _jobs.decode(data)
+        cells = Play(job.cells)
+        cells.compile()
         if not job.processes:
-            return Reply("result", sightings.encode(_watch(job, source, queue)))
+            return Reply("result", sightings.encode(_watch(job, cells, source, queue)))
 
         def be(out_of: int, into: int) -> NoReturn:
-            _child(job, out_of, into, FILE_SIZE)
+            _child(job, cells, out_of, into, FILE_SIZE)
 
         answering = GIVEN[job.driver][1]
         writes = any(_WRITES_SYNC.search(source) for _, source in job.cells)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import builtins
+import contextlib
 import functools
 import inspect
 import linecache
@@ -168,13 +169,23 @@ class Play:
                 break
         self.current = ""
 
-    def _cell(self, name: str, source: str) -> None:
-        filename = f"{CELL}{name}>"
+    def compile(self) -> None:
+        """Compile the cells, and run none of them: what forks processes that all run them does it once for all."""
+        for name, source in self.sources:
+            with contextlib.suppress(Exception):  # it is raised where the cell is run
+                self._code(name, source)
+
+    def _code(self, name: str, source: str) -> types.CodeType:
         code = self._codes.get((name, source))
         if code is None:
+            filename = f"{CELL}{name}>"
             linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
             code = compile(source, filename, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
             self._codes[name, source] = code
+        return code
+
+    def _cell(self, name: str, source: str) -> None:
+        code = self._code(name, source)
         if code.co_flags & inspect.CO_COROUTINE:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()

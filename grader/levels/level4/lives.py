@@ -142,9 +142,9 @@ class Drawn:
         elif (place := self._dice.randrange(self._seen[kind])) < len(drawn):
             drawn[place] = lived
 
-    def all(self) -> list[Lived]:
-        """Return the lives drawn."""
-        return [lived for drawn in self._drawn.values() for lived in drawn]
+    def all(self) -> list[tuple[str, Lived]]:
+        """Return the lives drawn, each with its kind."""
+        return [(kind, lived) for kind, drawn in self._drawn.items() for lived in drawn]
 
 
 KINDS = {

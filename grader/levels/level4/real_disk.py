@@ -13,15 +13,16 @@ import posixpath
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from grader.crash import ROOT, Image, Mark, Recording
 from grader.crash.operations import Fsync, SyncAll
 from grader.crash.replay import Files, images_along, replay
 from grader.levels.level4.documents import read, same
-from grader.levels.level4.facts import FIELDS, SMALL, Script, words
+from grader.levels.level4.facts import FIELDS, SMALL, Script, Turn, words
 from grader.levels.level4.lives import Drawn, Life, Lived, Worker
-from grader.levels.level4.saves import DOCUMENTS
+from grader.levels.level4.saves import DOCUMENTS, documents_of
 from grader.levels.sightings import Entry, Flip, Play, Step, Sync
 from grader.levels.trial import Trial
 from grader.verdict import Text, Verdict
@@ -29,8 +30,8 @@ from grader.verdict import Text, Verdict
 FLAG = "real disk: "
 """How the instructor's remark begins."""
 SECONDS = 3.0
-FLIPS = {"all": 3, "first": 2}
-"""Bytes turned over after all saves, and after the first one, when there is one copy only."""
+FLIPS = {"first": 8, "all": 3}
+"""Bytes turned over after the first save, when there is one copy only, and after all of them."""
 CHECKPOINT = "checkpoint.json"
 
 Judged = Callable[[list[Play]], Text | None]
@@ -54,7 +55,8 @@ def borne_out(verdict: Verdict, worker: Worker, saves: Life) -> Verdict:
         worker: what ran the lives there, and drew some of them.
         saves: the life that saved all documents there.
     """
-    parts = [*_saves(saves), *_flips(), *_lives(worker.drawn)]
+    script = unforeseen(secrets.token_hex(4))
+    parts = [*_saves(saves, script), *_flips(script), *_lives(worker.drawn)]
     steps = [step for part in parts for step in part.steps]
     processes = sum(part.processes or len(part.steps) for part in parts)
     trial = Trial("level4", steps, seconds=SECONDS, real=CHECKPOINT, processes=processes)
@@ -88,27 +90,36 @@ def _wrong(parts: list[_Again], plays: list[Play]) -> Text | None:
 # ---------------------------------------------------------------------------------------------- saves and flips
 
 
-def _saves(life: Life) -> Iterator[_Again]:
-    documents = list(DOCUMENTS)
+def unforeseen(token: str) -> Script:
+    """Return a task whose documents nobody can know beforehand, of the same size as those of the small one."""
 
-    def judged(plays: list[Play]) -> Text | None:
-        saved, loaded = plays
-        if any(look.data["error"] for look in saved.looks if look.kind == "saved"):
+    def other(turn: Turn) -> Turn:
+        calls = tuple((f"{id}-{token}", name, what) for id, name, what in turn.calls)
+        return replace(turn, text=f"{turn.text} {token}", calls=calls)
+
+    return Script(f"{SMALL.task} {token}", tuple(map(other, SMALL.turns)))
+
+
+def _saves(life: Life, script: Script) -> Iterator[_Again]:
+    """Save what was saved there, for its syncs; and what nobody can know, to be loaded with and without damage."""
+
+    def told(plays: list[Play]) -> Text | None:
+        if any(look.data["error"] for look in plays[0].looks if look.kind == "saved"):
             return words("real.saves")
-        if not _same_load(_loaded(loaded), life.data):
-            return words("real.load")
-        return _synced(saved, syncs_of(life.recording))
+        return _synced(plays[0], syncs_of(life.recording))
 
-    yield _Again([Step({"do": "saves", "documents": documents}, [], "all"), Step({"do": "load"})], judged)
-    first = Step({"do": "saves", "documents": documents[:1]}, [], "first")
-    yield _Again([first], lambda _: None)
+    documents = documents_of(script)
+    loaded = partial(_load_judged, {"loaded": documents[-1], "raised": None})
+    yield _Again([Step({"do": "saves", "documents": list(DOCUMENTS)}, [])], told)
+    yield _Again([Step({"do": "saves", "documents": documents}, [], "all"), Step({"do": "load"})], loaded)
+    yield _Again([Step({"do": "saves", "documents": documents[:1]}, [], "first")], lambda _: None)
 
 
-def _flips() -> Iterator[_Again]:
+def _flips(script: Script) -> Iterator[_Again]:
     def judged(plays: list[Play]) -> Text | None:
         for play in plays:
             found = _loaded(play)
-            if found["raised"] is None and (found["loaded"] is None or read(found["loaded"], SMALL).fault):
+            if found["raised"] is None and (found["loaded"] is None or read(found["loaded"], script).fault):
                 return words("real.flip", place=play.flipped)
         return None
 
@@ -136,31 +147,28 @@ def _same_load(real: dict[str, Any], fake: dict[str, Any]) -> bool:
 
 
 def _lives(drawn: Drawn) -> Iterator[_Again]:
-    for lived in drawn.all():
+    for kind, lived in drawn.all():
         disk = laid_out(lived.life.image)
-        if disk is None or lived.life.failure is not None:
+        if disk is None:
             continue
-        if lived.ask["do"] == "load":
-            yield _load(lived, disk)
-        elif lived.ask["do"] == "resume":
-            yield from _resume(lived)
+        if kind not in ("begun", "early", "late", "alone"):
+            before = lived.life.data.get("before", lived.life.data)
+            yield _Again([Step({"do": "load"}, disk)], partial(_load_judged, before))
+        if kind not in ("load", "refused"):
+            yield from _resume(kind, lived)
 
 
-def _load(lived: Lived, disk: list[Entry]) -> _Again:
-    def judged(plays: list[Play]) -> Text | None:
-        return None if _same_load(_loaded(plays[0]), lived.life.data) else words("real.load")
-
-    return _Again([Step({"do": "load"}, disk)], judged)
+def _load_judged(fake: dict[str, Any], plays: list[Play]) -> Text | None:
+    return None if _same_load(_loaded(plays[-1]), fake) else words("real.load")
 
 
-def _resume(lived: Lived) -> Iterator[_Again]:
-    life, script, rival = lived.life, lived.script, lived.ask.get("rival")
-    if rival is None:
-        yield _load(replace(lived, life=replace(life, data=life.data["before"])), laid_out(life.image) or [])
+def _resume(kind: str, lived: Lived) -> Iterator[_Again]:
+    life, script = lived.life, lived.script
     begin = life.mark("resume-begin", "first")
+    end = life.mark("resume-end", "first")
     image = replay(life.recording, (begin or 0) + 1).image()
     disk = laid_out(image)
-    if begin is None or disk is None:
+    if begin is None or end is None or disk is None:
         return
     ask: dict[str, Any] = {key: value for key, value in lived.ask.items() if key != "image"}
     ask["happened"] = [key for _, key in image.world]
@@ -169,15 +177,13 @@ def _resume(lived: Lived) -> Iterator[_Again]:
         found = [look.data for look in plays[0].looks if look.kind == "resumed"]
         if not found or not _same_life(found[0], life, script):
             return words("real.resume")
-        if rival is not None:
+        if "rival" in ask:
             return None
-        if not _same_load(_loaded(plays[1]), life.data["after"]):
-            return words("real.load")
-        end = life.mark("resume-end", "first")
-        return _synced(plays[0], syncs_of(life.recording, begin, end))
+        wrong = _load_judged(life.data["after"], plays) if kind == "begun" else None
+        return wrong or _synced(plays[0], syncs_of(life.recording, begin, end))
 
-    steps = [Step(ask, disk), *([Step({"do": "load"})] if rival is None else [])]
-    yield _Again(steps, judged, 2 if rival is None or rival["comes"] else 1)
+    after = [Step({"do": "load"})] if kind == "begun" else []
+    yield _Again([Step(ask, disk), *after], judged, 1 + (kind in ("begun", "early", "late")))
 
 
 def _same_life(real: dict[str, Any], life: Life, script: Script) -> bool:

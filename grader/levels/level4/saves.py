@@ -23,11 +23,18 @@ from grader.crash.models import CrashModel
 from grader.crash.operations import Observation
 from grader.crash.replay import images_along, replay
 from grader.levels.level4.documents import differing, same_document
-from grader.levels.level4.facts import SMALL, Document
+from grader.levels.level4.facts import SMALL, Document, Script
 from grader.levels.level4.lives import FLIPS, Known, Life, Worker
 
 KILL = ProcessKill(every_byte=0, cuts=48)
-DOCUMENTS = (SMALL.document(1, True), SMALL.document(1), SMALL.document(2, True), SMALL.final())
+
+
+def documents_of(script: Script) -> list[Document]:
+    """Return documents of a task, in the order in which they are saved."""
+    return [script.document(1, True), script.document(1), script.document(2, True), script.final()]
+
+
+DOCUMENTS = tuple(documents_of(SMALL))
 FURTHER = SMALL.document(0)
 """What is saved on leftovers: none of the others."""
 EMPTY = Image.of({}, cwd=ROOT)
