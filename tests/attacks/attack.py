@@ -86,8 +86,6 @@ class Attack:
     solved: bool = False
     """Whether the reference's answers are in it before the change is made; else it is as learners are given it."""
     waits: tuple[str, ...] = ()
-    hole: str = ""
-    """Why nobody closed it yet: the attack gains points, and the test says so."""
 
 
 def code(
@@ -101,7 +99,6 @@ def code(
     level: str = "level2",
     solved: bool = False,
     waits: tuple[str, ...] = (),
-    hole: str = "",
 ) -> Attack:
     """Return an attack by code: put below the answer, or into the cell ``where``, in place of what is there.
 
@@ -118,4 +115,4 @@ def code(
         uses = any(word in source for word in ("COURSE", "CANARY", "LEFT"))
         cell["source"] = given + (names if uses else "") + source.strip("\n")
 
-    return Attack(name, does, change, earns, flag, level, solved, waits, hole)
+    return Attack(name, does, change, earns, flag, level, solved, waits)
