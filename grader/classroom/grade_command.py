@@ -58,6 +58,7 @@ def grade(exercise: str, wishes: Wishes, as_json: bool = False) -> int:
         0 when all are graded, 1 when the grader itself failed on some, 2 when it could not be done, 130 when stopped.
     """
     errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    exercise = exercise.rstrip("/")  # as a shell completes a folder's name
     begun = time.monotonic()
     run = _Run(exercise, wishes, errors)
     try:
@@ -148,6 +149,11 @@ class _Run:
             folder = self.folders.solutions / self.exercise
             self.errors.print(say(words("entered", name=self.exercise, folder=folder)), markup=False)
             courses = writer.exercise(self.exercise)
+        for course in courses:
+            for name, most in course.graded.items():
+                if name in criteria() and criteria()[name].points != most:
+                    here = f"{criteria()[name].points:g}"
+                    raise Refused(words("points", criterion=name, there=f"{most:g}", here=here, name=self.exercise))
         others = [name for course in courses for name in course.graded if name not in criteria()]
         if others and self.wishes.sandbox:
             raise Refused(words("kernel", name=self.exercise, cells=", ".join(others)))
@@ -161,7 +167,8 @@ class _Run:
             TimeRemainingColumn(elapsed_when_finished=True),
         )  # fmt: skip
         try:
-            with Progress(*columns, console=self.errors, transient=True) as progress:
+            shown = self.errors.is_terminal  # else a file of errors gets an empty line
+            with Progress(*columns, console=self.errors, transient=True, disable=not shown) as progress:
                 bar = progress.add_task(say(words("progress", name=self.exercise)), total=self.total)
 
                 def tell(graded: Graded) -> None:
@@ -215,7 +222,7 @@ def _criterion(graded: Graded, course: CourseNotebook, name: str) -> dict[str, A
     judged = graded.judged.get(course.name)
     verdict = judged.verdicts.get(name) if judged is not None else None
     message = "" if verdict is None else say(Text(**verdict["message"]))
-    met = None if mark.waits and not mark.by_person else mark.score >= mark.most
+    met = None if mark.waits else mark.score >= mark.most
     return {"id": name, "met": met, "points": mark.score, "max_points": mark.most, "message": message}
 
 
@@ -261,7 +268,7 @@ def _table(run: _Run, found: Sequence[Graded]) -> Table:
             settled = [one for one in each if one["met"] is not None]
             full = sum(one["met"] for one in settled)
             partly = sum(0 < one["points"] < most for one in settled)
-            mean = sum(one["points"] for one in each) / len(each)
+            mean = f"{sum(one['points'] for one in settled) / len(settled):.1f}" if settled else "-"
             counts = (full, partly, len(settled) - full - partly, len(each) - len(settled))
-            table.add_row(name, *(str(count) for count in counts), f"{mean:.1f}/{most:g}")
+            table.add_row(name, *(str(count) for count in counts), f"{mean}/{most:g}")
     return table

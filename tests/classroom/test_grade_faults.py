@@ -387,3 +387,40 @@ def test_a_deadline_set_afterwards_counts(course: Class) -> None:
         book.update_or_create_assignment("level2", duedate="2026-03-01 12:00:00")
     assert grade("level2", Wishes()) == 0
     assert [row["late_submission_penalty"] for row in gradebook(course.folder)["submitted_notebook"]] == [14]
+
+
+def test_a_person_s_mark_that_is_to_be_confirmed_waits_as_in_formgrader(
+    course: Class, judge: SayingJudge, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(course.folder, "ada", course.release())
+    write(course.folder, "bo", course.release())
+    judge.special["level2-atomic"] = Verdict("level2-atomic", None, 0.0, 4.0, Text("See.", "看。"), suggested=3.0)
+    assert grade("level2", Wishes(students=("ada",))) == 0
+    with database(course.folder) as connection:
+        connection.execute("update grade set manual_score = 2.5, needs_manual_grade = 0 where auto_score is null")
+    connection.close()
+    judge.special.clear()
+    assert grade("level2", Wishes(students=("bo",))) == 0
+    capsys.readouterr()
+    assert grade("level2", Wishes()) == 0
+    assert "level2-atomic               1       1        0      0  3.2/4" in capsys.readouterr().out
+    judge.special["level2-atomic"] = Verdict("level2-atomic", None, 0.0, 4.0, Text("See.", "看。"), suggested=3.0)
+    assert grade("level2", Wishes(students=("ada",), force=True)) == 0
+    assert "level2-atomic               0       0        0      1    -/4" in capsys.readouterr().out
+    assert grade("level2/", Wishes()) == 0
+    said = capsys.readouterr()
+    assert "level2-atomic               1       0        0      1  4.0/4" in said.out  # the mean of what is settled
+    assert "wait for a person: 1." in said.out
+    assert said.err == ""
+
+
+def test_points_that_the_gradebook_does_not_know_yet(course: Class, capsys: pytest.CaptureFixture[str]) -> None:
+    write(course.folder, "ada", course.release())
+    assert grade("level2", Wishes()) == 0
+    capsys.readouterr()
+    with database(course.folder) as connection:
+        connection.execute("update grade_cells set max_score = 9 where max_score = 4")
+    connection.close()
+    assert grade("level2", Wishes(force=True)) == 2
+    said = one_sentence(capsys)
+    assert "gives 9 points for level2-atomic and the course 4" in said and "generate_assignment level2 --force" in said
