@@ -32,6 +32,11 @@ class Spread:
     most: float
 
     @property
+    def settled(self) -> int:
+        """How many marks are settled."""
+        return self.of - self.counts[WAITS]
+
+    @property
     def of(self) -> int:
         """How many submissions there are."""
         return sum(self.counts.values())
@@ -84,8 +89,23 @@ class Report:
 
     @property
     def mean(self) -> float:
-        """The mean score."""
-        return sum(one.score for one in self.submissions) / len(self.submissions) if self.submissions else 0.0
+        """The mean score, of those whose marks are all settled."""
+        return sum(one.score for one in self.settled) / len(self.settled) if self.settled else 0.0
+
+    @property
+    def settled(self) -> tuple[Submission, ...]:
+        """The submissions in which no mark waits for a person."""
+        return tuple(one for one in self.submissions if not one.waits)
+
+    @property
+    def summary(self) -> Text:
+        """How many submissions there are, and how they did on the whole."""
+        count, mean, most = len(self.submissions), f"{self.mean:.1f}", f"{self.most:g}"
+        if len(self.settled) == count:
+            return words("summary", count=count, mean=mean, most=most)
+        if not self.settled:
+            return words("summary.none", count=count)
+        return words("summary.some", count=count, settled=len(self.settled), mean=mean, most=most)
 
     @property
     def most(self) -> float:

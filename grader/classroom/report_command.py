@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.cells import cell_len, set_cell_size
 from sqlalchemy.exc import SQLAlchemyError
 
-from grader.classroom.folders import Folders, Refused, course_root, writing
+from grader.classroom.folders import Folders, Refused, course_root
 from grader.classroom.report import STATES, Report, Spread, as_data, report_on
 from grader.classroom.report_page import shortened, write_report
 from grader.crash.report import wrapped
@@ -72,7 +72,11 @@ def reported(root: Path | None, exercise: str | None, table: Path | None = None,
     lines = []
     for each, page in zip(reports, pages, strict=True):
         lines += [*as_lines(each), "", say(words("page.at", path=page)), ""]
-    return lines[:-1] + ([say(words("csv.at", path=table))] if table is not None else [])
+    if table is None:
+        return lines[:-1]
+    waiting = [one.student for one in reports[0].submissions if one.waits]
+    note = _wrapped(words("csv.waits", students=shortened(waiting))) if waiting else []
+    return [*lines[:-1], say(words("csv.at", path=table)), *note]
 
 
 def _reports(folders: Folders, exercise: str | None) -> list[Report]:
@@ -83,6 +87,7 @@ def _reports(folders: Folders, exercise: str | None) -> list[Report]:
             with folders.course.gradebook() as gradebook:
                 names = sorted(each.name for each in gradebook.assignments if each.num_submissions)
         else:
+            exercise = exercise.rstrip("/")
             names = [exercise]
         reports = [report_on(folders, name) for name in names]
     except SQLAlchemyError as problem:
@@ -90,6 +95,9 @@ def _reports(folders: Folders, exercise: str | None) -> list[Report]:
         raise Refused(words("broken", path=folders.gradebook, reason=reason)) from problem
     found = [each for each in reports if each.submissions]
     if not found:
+        known = folders.known()
+        if exercise and known and exercise not in known:
+            raise Refused(catalogue("classroom/grade.toml")("no_exercise", name=exercise, known=", ".join(known)))
         missing = words("none.exercise", exercise=exercise) if exercise else words("none.any", path=folders.root)
         raise Refused(missing)
     return found
@@ -100,9 +108,8 @@ def _reports(folders: Folders, exercise: str | None) -> list[Report]:
 
 def as_lines(report: Report) -> list[str]:
     """Return the report as text of at most 80 columns."""
-    mean, most = f"{report.mean:.1f}", f"{report.most:g}"
     lines = _wrapped(words("title", exercise=report.exercise))
-    lines += _wrapped(words("summary", count=len(report.submissions), mean=mean, most=most))
+    lines += _wrapped(report.summary)
     if report.ungraded:
         lines += _wrapped(words("ungraded", students=shortened(report.ungraded), exercise=report.exercise))
     lines += ["", *_criteria(report.spreads), "", *_faults(report), "", say(words("look.head"))]
@@ -121,7 +128,7 @@ def _criteria(spreads: Sequence[Spread]) -> list[str]:
     lines = [say(words("criteria.head")), head]
     for each in spreads:
         counts = "".join(_right(str(each.counts[state]), _COLUMNS[state]) for state in STATES)
-        mean = _right(f"{each.mean:.1f}/{each.most:g}", _MEAN)
+        mean = _right((f"{each.mean:.1f}" if each.settled else "-") + f"/{each.most:g}", _MEAN)
         lines.append(f"{set_cell_size(each.criterion, wide)}  {_bar(each)} {counts}{mean}")
     return [*lines, say(words("criteria.key"))]
 
@@ -201,9 +208,12 @@ def write_table(path: Path, report: Report) -> None:
     if path.exists() and not _ours(path):
         raise Refused(words("csv.taken", path=path))
     part = path.with_name(f".{path.name}.part")
-    with writing(path):
+    try:
         part.write_text(as_table(report), encoding="utf-8", newline="")
         os.replace(part, path)
+    except OSError as problem:
+        reason = problem.strerror or type(problem).__name__
+        raise Refused(words("csv.unwritable", path=path, reason=reason)) from problem
 
 
 def _ours(path: Path) -> bool:
@@ -222,7 +232,8 @@ def as_table(report: Report) -> str:
     for one in report.submissions:
         marks = [one.results.get(name) for name in names]
         cells = ["" if mark is None or mark.waits else f"{mark.score:g}" for mark in marks]
-        writer.writerow([_harmless(one.student), f"{one.score:g}", f"{one.most:g}", *cells])
+        score = f"{one.score:g}" if one.waits < len(one.results) else ""  # a 0 would be imported as a mark
+        writer.writerow([_harmless(one.student), score, f"{one.most:g}", *cells])
     return out.getvalue()
 
 

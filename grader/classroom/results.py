@@ -14,6 +14,7 @@ from sqlalchemy import select
 
 from grader.answers.cells import to_python
 from grader.classroom.folders import Folders
+from grader.classroom.handed_in import HandedIn
 from grader.criteria import criteria
 from grader.verdict import Text
 
@@ -68,6 +69,11 @@ class Submission:
     unreadable: Text | None = None
     lines: tuple[Line, ...] = field(default=(), repr=False)
     """The code cells that are the learner's."""
+
+    @property
+    def waits(self) -> int:
+        """How many of its marks wait for a person."""
+        return sum(result.waits for result in self.results.values())
 
     @property
     def cells(self) -> list[str]:
@@ -131,6 +137,8 @@ def _submission(folders: Folders, exercise: str, student: str, notebooks: dict[s
         for cell, (score, most, waits, by_person) in marks["cells"].items():
             results[cell] = Result(score, most, waits, by_person, **_said(cells.get(cell, {})))
         lines += _lines(judged)
+    if not HandedIn(student, folders.submitted / student / exercise).timestamp()[1]:
+        flags.append("timestamp can't be read")  # a flag of the folder: no notebook holds it
     order = list(criteria())
     ranked = sorted(results, key=lambda name: (order.index(name) if name in order else len(order), name))
     late = sum(marks["late"] for marks in notebooks.values())

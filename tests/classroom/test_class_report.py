@@ -131,6 +131,8 @@ def test_the_csv_is_safe_to_open_and_leaves_open_marks_empty(graded: Class, judg
     assert [row[0] for row in rows[1:5]] == ["'+1", "'-2", "'=cmd|calc", "'@sum"]
     di = next(row for row in rows if row[0] == "di")
     assert di == ["di", "12", "14", "", "2", "4", "3", "3"]
+    eve = next(row for row in rows if row[0] == "eve")
+    assert eve == ["eve", "", "14", "", "", "", "", ""]  # a 0 would be imported as a mark
 
 
 def test_the_csv_takes_no_other_files_place(graded: Class, tmp_path: Path) -> None:
@@ -143,6 +145,25 @@ def test_the_csv_takes_no_other_files_place(graded: Class, tmp_path: Path) -> No
         reported(graded.folder, "level2", notes)
     assert notes.read_text() == "mine"
     assert sorted(path.name for path in tmp_path.glob("*.csv")) == ["marks.csv", "notes.csv"]
+
+
+def test_the_csv_says_whose_marks_are_not_all_in_it(graded: Class, tmp_path: Path) -> None:
+    *_, said = " ".join(reported(graded.folder, "level2", tmp_path / "marks.csv")).split("CSV: ")
+    assert "Marks wait for a person in the work of di, eve." in said
+    with pytest.raises(Refused) as refusal:
+        reported(graded.folder, "level2", tmp_path / "nowhere" / "marks.csv")
+    assert refusal.value.text.en.startswith(f"{tmp_path}/nowhere/marks.csv can't be written (No such file")
+
+
+def test_the_mean_score_is_of_those_whose_marks_are_settled(report: Report) -> None:
+    assert report.summary.en == "5 submissions graded; 3 with all marks settled, mean score 10.3 of 14."
+
+
+def test_a_timestamp_that_can_not_be_read_is_looked_at(graded: Class) -> None:
+    (graded.folder / "classroom/submitted/ann/level2/timestamp.txt").write_text("yesterday")
+    looks = report_on(Folders(graded.folder), "level2").looks
+    (ann,) = [look for look in looks if look.student == "ann"]
+    assert [reason.en for reason in ann.reasons] == ["Flag: timestamp can't be read"]
 
 
 def test_json_says_the_same(graded: Class, report: Report) -> None:
@@ -165,6 +186,7 @@ def test_what_stands_in_the_way_is_one_sentence(a_class: Class, tmp_path: Path) 
         (tmp_path, (), "nbgrader_config.py"),
         (a_class.folder, (), "No submission is in the gradebook"),
         (a_class.folder, ("level2",), "`crash-course grade level2` puts them there"),
+        (a_class.folder, ("lvel2",), "There is no exercise lvel2 in this course; it has level2"),
         (a_class.folder, ("level2", "--lang", "fr"), "fr"),
     ):
         done = run(folder, *words)
