@@ -9,6 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from grader import build as building
+from grader.answers import sandbox
 from grader.classroom.demo import Demo, Graded, Mark, run_demo
 from grader.inspection import inspect
 from grader.translations import FOLDER, NAMES, skeleton
@@ -33,6 +34,8 @@ def demo(keep: Path | None, as_json: bool) -> int:
     if keep is not None and keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
         errors.print(_say("demo.taken", path=keep), markup=False)
         return 2
+    if (notice := sandbox.notice()) is not None:
+        errors.print(say(notice), markup=False)
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -40,6 +43,7 @@ def demo(keep: Path | None, as_json: bool) -> int:
         TimeElapsedColumn(),
         console=errors,
         transient=True,
+        disable=not errors.is_terminal,
     ) as progress:
         bar = progress.add_task("", total=None)
 

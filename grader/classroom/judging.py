@@ -34,8 +34,18 @@ class JudgeCriteria(NbGraderPreprocessor):  # type: ignore[misc]
         """Fill the criterion cells; run a kernel only for graded cells that are no criterion."""
         if needs_kernel(nb):
             nb, resources = Execute(parent=self.parent).preprocess(nb, resources)
+        _warn(self.log)
         judge_into(nb, resources["nbgrader"]["student"], _class_worker())
         return nb, resources
+
+
+@cache
+def _warn(its_log: logging.Logger) -> None:
+    """Say in nbgrader's log, once in a process, what grading without bubblewrap means."""
+    from grader.answers import sandbox
+
+    if (notice := sandbox.notice()) is not None:
+        its_log.warning("%s", say(notice))
 
 
 @cache
@@ -144,9 +154,7 @@ def gradable(verdict: Verdict, most: float) -> Verdict:
 def write_verdict(cell: Any, verdict: Verdict) -> None:
     """Write a verdict into its cell: what people see, and the points as nbgrader's partial credit."""
     most = float(cell.metadata.nbgrader.points)
-    cell.outputs = [
-        _output("display_data", {"text/html": verdict_html(verdict), "text/plain": verdict_text(verdict)})
-    ]
+    cell.outputs = [_output("display_data", {"text/html": verdict_html(verdict), "text/plain": verdict_text(verdict)})]
     if verdict.met is not None:
         cell.outputs.append(
             _output(

@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 from class_to_grade import CHECKOUT
 
+from grader.classroom import commands
 from grader.classroom.commands import print_demo
 from grader.classroom.demo import Demo, demo_class, run_demo
 from grader.classroom.folders import Folders
 from grader.classroom.report import report_on
 from grader.criteria import of_exercise
+from grader.verdict import Text
 
 pytestmark = pytest.mark.xdist_group("the demo")
 
@@ -210,3 +212,12 @@ def test_the_report_shows_the_two_programs_that_are_alike_and_no_others(demo: De
     pairs = {level: [pair.likeness for pair in report_on(folders, level).pairs] for level in demo.levels()}
     assert [(one.first, one.second) for one in pairs.pop("level2")] == [("chen", "pia")]
     assert not any(pairs.values())
+
+
+def test_the_demo_says_once_that_there_is_no_sandbox(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(commands.sandbox, "notice", lambda: Text("Install bubblewrap.", "请安装 bubblewrap。"))
+    monkeypatch.setattr(commands, "run_demo", lambda *given: Demo(tmp_path, (), (), 1.0))
+    assert commands.demo(None, True) == 0
+    assert capsys.readouterr().err == "Install bubblewrap.\n"

@@ -1,5 +1,6 @@
 """A verdict becomes exactly its points: nbgrader's own reading of the cell, and the gradebook."""
 
+import logging
 import math
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from class_to_grade import Class, SayingJudge
 from nbgrader.utils import determine_grade
 
-from grader.classroom import FAILED
+from grader.classroom import FAILED, judging
 from grader.classroom.judging import gradable, verdict_html, verdict_text, write_verdict
 from grader.verdict import Text, Verdict
 
@@ -103,3 +104,13 @@ def test_a_judge_that_fails_leaves_the_submission_to_a_person(a_class: Class, ju
     a_class.hand_in("ann", a_class.release())
     assert set(a_class.grade("ann").values()) == {(0.0, None, True)}
     assert a_class.autograded("ann")["metadata"]["crash_course"]["flags"] == [f"{FAILED}RuntimeError: worker gone"]
+
+
+def test_nbgrader_s_log_says_once_that_there_is_no_sandbox(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("grader.answers.sandbox.notice", lambda: Text("Install bubblewrap.", "请安装 bubblewrap。"))
+    log = logging.getLogger("a run of nbgrader autograde")
+    for _ in range(2):
+        judging._warn(log)
+    assert [record.getMessage() for record in caplog.records] == ["Install bubblewrap."]
