@@ -1,11 +1,15 @@
 """What has to hold of a course before it is given out: the maintainers' check behind ``build --check``.
 
-Every reference solution passes and every release fails; every check cell is a listed criterion and says what it
-asks; every criterion has its wording and three hints in both languages. That the notebooks are in step with
-their sources is :mod:`grader.build`'s.
+Every sentence is there in both languages and asks for the same values; every reference solution passes and every
+release fails; every check cell is a listed criterion and says what it asks; every criterion has its wording and three
+hints in both languages; the points that a notebook's tables name are those that are given. That the notebooks are in
+step with their sources is :mod:`grader.build`'s.
 """
 
 import json
+import re
+import string
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +18,7 @@ from grader.answers.judge import judge_notebook
 from grader.build import Difference
 from grader.criteria import Criterion, criteria, exercises, of_exercise
 from grader.verdict import Text
+from grader.words import LANGUAGES
 
 HINTS = 3
 """Hints that each criterion has, from the general to the particular."""
@@ -28,6 +33,9 @@ def inspect(root: Path, step: Callable[[str], None] = lambda exercise: None) -> 
         root: a checkout whose notebooks are built.
         step: called with each exercise before it is judged, which takes a second or a few.
     """
+    unsaid = [fault for path in sorted((root / "grader").rglob("*.toml")) for fault in _sentences(root, path)]
+    if unsaid:  # a judge that can't speak would seem to be wrong about everything
+        return unsaid
     found = [Difference("grader/criteria.toml", fault) for one in criteria().values() for fault in _wording(one)]
     solved = {path.stem: path for path in sorted(root.glob("solutions/*/*.ipynb"))}
     for name in solved.keys() - set(exercises()):
@@ -40,10 +48,64 @@ def inspect(root: Path, step: Callable[[str], None] = lambda exercise: None) -> 
             continue
         step(exercise)
         found += [Difference(path, fault) for fault in _cells(root / path, of_exercise(exercise))]
-        found += [Difference(path, f"does not pass: {fault}") for fault in _judged(root / path, solved=True)]
+        for source in (f"solutions/{exercise}/{exercise}.md", *_translated(root, exercise)):
+            found += [Difference(source, fault) for fault in _named_points(root / source, of_exercise(exercise))]
+        found += [Difference(path, f"does not pass: {fault}") for fault, _ in _judged(root / path, solved=True)]
         where = release.relative_to(root).as_posix()
-        found += [Difference(where, f"passes unsolved: {fault}") for fault in _judged(release, solved=False)]
+        for fault, met in _judged(release, solved=False):
+            found.append(Difference(where, f"{'passes' if met else 'waits for a person'} unsolved: {fault}"))
     return found
+
+
+def _sentences(root: Path, path: Path) -> Iterator[Difference]:
+    """Name the sentences of a catalogue that lack a language, or ask for other values in one than in the other."""
+    try:
+        entries = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        yield Difference(path.relative_to(root).as_posix(), f"can't be read: {problem}")
+        return
+    spoken = [
+        isinstance(entry, dict) and any(isinstance(entry.get(one), str) for one in LANGUAGES)
+        for entry in entries.values()
+    ]
+    if "rubric" in path.parts or not any(spoken):
+        return  # a table of another kind
+    for key, entry in entries.items():
+        fault = _sentence(entry)
+        if fault:
+            yield Difference(path.relative_to(root).as_posix(), f"{fault}: the sentence [{key}]")
+
+
+def _sentence(entry: Any) -> str | None:
+    if not isinstance(entry, dict):
+        return "is no pair of languages"
+    asked = []
+    for one in LANGUAGES:
+        if not str(entry.get(one, "")).strip():
+            return f"is not there in {one}"
+        try:
+            asked.append({name for _, name, _, _ in string.Formatter().parse(entry[one]) if name})
+        except ValueError as problem:
+            return f"has a brace out of place in {one} ({problem})"
+    differ = sorted(asked[0] ^ asked[1])
+    return f"has {{{'}, {'.join(differ)}}} in one language and not in the other" if differ else None
+
+
+def _translated(root: Path, exercise: str) -> list[str]:
+    return sorted(
+        p.relative_to(root).as_posix() for p in root.glob(f"translations/*/exercises/{exercise}/{exercise}.md")
+    )
+
+
+_ROW = re.compile(r"^\| *`([\w-]+)` *\| *([\d.]+) *\|", re.MULTILINE)
+"""A row of the table in which a notebook tells its learners the criteria and their points."""
+
+
+def _named_points(path: Path, listed: tuple[Criterion, ...]) -> Iterator[str]:
+    points = {criterion.id: criterion.points for criterion in listed}
+    for name, said in _ROW.findall(path.read_text(encoding="utf-8") if path.is_file() else ""):
+        if name in points and float(said) != points[name]:
+            yield f"says {said} points for {name} in its table; grader/criteria.toml gives {points[name]:g}"
 
 
 def _wording(criterion: Criterion) -> Iterator[str]:
@@ -81,15 +143,15 @@ def _cells(path: Path, listed: tuple[Criterion, ...]) -> Iterator[str]:
     for criterion in listed:
         cell = cells[criterion.id]
         if cell["metadata"]["nbgrader"]["points"] != criterion.points:
-            yield f"gives other points than grader/criteria.toml for {criterion.id}"
+            yield f"gives other points than grader/criteria.toml for {criterion.id}: mend the cell's header in the .md"
         if "".join(cell["source"]) != f'"""{criterion.statement.en}"""\ncheck("{criterion.id}")':
             yield f'has other words in the cell {criterion.id} than its statement and check("{criterion.id}")'
         if not cells.get(criterion.cell, {"metadata": {}})["metadata"].get("nbgrader", {}).get("solution"):
             yield f"has no answer cell {criterion.cell}, which {criterion.id} is about"
 
 
-def _judged(path: Path, *, solved: bool) -> Iterator[str]:
+def _judged(path: Path, *, solved: bool) -> Iterator[tuple[str, bool | None]]:
     for verdict in judge_notebook(path):
         open_is_fine = solved and criteria()[verdict.criterion].kind not in DECIDED
         if verdict.met is not solved and not (verdict.met is None and open_is_fine):
-            yield verdict.criterion
+            yield verdict.criterion, verdict.met

@@ -101,3 +101,37 @@ def test_a_criterion_without_its_words_is_named(
     mine = {**inspection.criteria(), "level1-turns": replace(criteria()["level1-turns"], **change)}
     monkeypatch.setattr(inspection, "criteria", lambda: mine)
     assert any(path == "grader/criteria.toml" and reason in fault for path, fault in faults(course))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "reason"),
+    [
+        ('en = "It stopped."', "is not there in zh: the sentence [stopped]"),
+        (
+            'en = "It stopped at {at}."\nzh = "在 {where} 停了。"',
+            "has {at}, {where} in one language and not in the other",
+        ),
+        ('en = "It stopped {."\nzh = "停了。"', "has a brace out of place in en"),
+        ('en = "It stopped.\nzh = "停了。"', "can't be read: "),
+    ],
+)
+def test_a_sentence_that_can_not_be_said_is_named_and_no_verdict_blamed(
+    course: Path, sentence: str, reason: str
+) -> None:
+    path = course / "grader/levels/level1.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(f'[met]\nen = "It holds {{n}} times."\nzh = "{{n}} 次都成立。"\n\n[stopped]\n{sentence}\n')
+    (fault,) = faults(course)
+    assert fault[0] == "grader/levels/level1.toml" and fault[1].startswith(reason)
+
+
+def test_points_that_a_notebooks_table_still_names_are_named(course: Path) -> None:
+    source = course / "translations/zh/exercises/level1/level1.md"
+    source.parent.mkdir(parents=True)
+    source.write_text("| `level1-task` | 2 | 说明 |\n| `level1-turns` | 5 | 说明 |\n")
+    assert faults(course) == [
+        (
+            "translations/zh/exercises/level1/level1.md",
+            "says 5 points for level1-turns in its table; grader/criteria.toml gives 2",
+        )
+    ]
