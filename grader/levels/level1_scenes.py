@@ -358,12 +358,6 @@ class _Host:
         """Begin a new process from what is on disk."""
         self.story.found, self.story.truth = self.on_disk, self.held
         self.path.write_bytes(minagent.encode(self.on_disk))
-        self.story.found, self.story.truth = self.on_disk, self.held
-        self.path.write_bytes(minagent.encode(self.on_disk))
-        self.story.found, self.story.truth = self.on_disk, self.held
-        self.path.write_bytes(minagent.encode(self.on_disk))
-        self.story.found, self.story.truth = self.on_disk, self.held
-        self.path.write_bytes(minagent.encode(self.on_disk))
         agent = minagent.resume(self.path, self.model(), self.tools, forgiving=self.without is not None)
         self.story.last.sentence = agent.notices[-1]
         return agent
