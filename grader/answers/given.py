@@ -12,8 +12,10 @@ import contextlib
 import os
 import shutil
 import socket
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NoReturn, Protocol
 
 import msgspec
@@ -23,8 +25,8 @@ from grader.answers.frames import Limits, read_frame
 from grader.answers.talk import Ended, Talk
 from grader.levels.sightings import Entry, Flip, Look, Play, Sightings, Step
 
-LONGEST = 12.0
-"""Seconds of processor time for all lives together; a right answer takes a fraction of one."""
+LONGEST, LONGEST_WALL = 12.0, 30.0
+"""Seconds for all lives together, of processor time and by the clock; a right answer takes a fraction of one."""
 
 _decoder = msgspec.msgpack.Decoder(list[Step])
 _leave, _read = os._exit, os.read
@@ -104,9 +106,33 @@ class _Lives:
         self.waiting, self.answering, self.source, self.folder = waiting, answering, source, folder
         self.living: set[int] = set()
         self.kept: dict[str, list[Entry]] = {}
+        self.end = time.monotonic() + LONGEST_WALL
+
+    def in_time(self) -> None:
+        """Go on only as long as all lives may take, this process's own work for them included.
+
+        Raises:
+            Ended: they took longer.
+        """
+        if sum(os.times()[:4]) > LONGEST or time.monotonic() > self.end:
+            raise Ended("time", "all lives together")
 
     def play(self, step: Step, seconds: float, limits: Limits) -> Play:
-        """Lay out a disk and let a process live on it."""
+        """Lay out a disk and let a process live on it.
+
+        Whatever a learner's process can do to the disk, so that it can't be laid out or read, is an end as well.
+        """
+        try:
+            self.in_time()
+            return self._played(step, seconds, limits)
+        except zygote.JudgeGone:
+            raise
+        except Ended as end:
+            return Play([], [], end.how, end.detail)
+        except Exception as error:
+            return Play([], [], "stopped", f"{type(error).__name__}: {error}"[:200])
+
+    def _played(self, step: Step, seconds: float, limits: Limits) -> Play:
         flipped = ""
         if step.disk is not None:
             disk = step.disk
@@ -125,7 +151,7 @@ class _Lives:
     def _live(self, answers: Answers, seconds: float, limits: Limits) -> Play:
         process = self.waiting.pop()
         heard = syncs.Heard(process.listener, self.folder) if process.listener is not None else None
-        beside = {heard.descriptor: heard.take} if heard is not None else {}
+        beside = {heard.descriptor: partial(self._take, heard)} if heard is not None else {}
         looks: list[Look] = []
         ended: Any = "end"
         detail = ""
@@ -135,6 +161,7 @@ class _Lives:
             talk = Talk(process.pid, process.says, process.out, process.channel.fileno(), self.source, seconds, limits)
             while True:
                 say = talk.next(beside)
+                self.in_time()
                 if heard is not None:
                     heard.settle(len(looks))
                 if say.kind == "raised":
@@ -155,6 +182,10 @@ class _Lives:
             _end_others({one.pid for one in self.waiting} | self.living)
             process.close()
         return Play(looks, [], ended, detail, syncs=heard.syncs if heard is not None else None)
+
+    def _take(self, heard: syncs.Heard) -> None:
+        self.in_time()
+        heard.take()
 
     def _lay_out(self, disk: list[Entry]) -> None:
         for scratch in zygote.SCRATCH:
@@ -260,11 +291,6 @@ def watch(
     lives = _Lives(waiting, answering, source, folder)
     plays: list[Play] = []
     for step in steps:
-        used = os.times()
-        if used.children_user + used.children_system > LONGEST:
-            break
-        if not lives.waiting:
-            break
         plays.append(lives.play(step, seconds, limits))
         if plays[-1].ended != "end":
             break

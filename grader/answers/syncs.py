@@ -22,7 +22,7 @@ _RECEIVE, _SEND = 0xC0502100, 0xC0182101
 _NOTICE, _ANSWER = struct.Struct("=QIIiIQQQQ24x"), struct.Struct("=QqiI")
 _GO_ON = 1
 MOST = 2000
-"""Syncs of one process that are looked at."""
+"""Syncs of one process that are looked at, and files on one disk."""
 LARGEST = 1 << 24
 
 
@@ -122,14 +122,23 @@ class Heard:
         }
 
 
-def entries(folder: str, below: str = "") -> list[tuple[str, os.DirEntry[str]]]:
-    """Return everything below a folder, with its path from there."""
+def entries(folder: str) -> list[tuple[str, os.DirEntry[str]]]:
+    """Return everything below a folder, with its path from there; what is above comes first.
+
+    Raises:
+        OverflowError: it is more than can be looked at.
+    """
     found: list[tuple[str, os.DirEntry[str]]] = []
-    with contextlib.suppress(OSError), os.scandir(folder) as listed:
-        for entry in listed:
-            found.append((below + entry.name, entry))
-            if entry.is_dir(follow_symlinks=False):
-                found += entries(entry.path, f"{below}{entry.name}/")
+    waiting = [("", folder)]
+    while waiting:
+        below, path = waiting.pop()
+        with contextlib.suppress(OSError), os.scandir(path) as listed:
+            for entry in listed:
+                found.append((below + entry.name, entry))
+                if len(found) > MOST:
+                    raise OverflowError("too many files")
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append((f"{below}{entry.name}/", entry.path))
     return found
 
 

@@ -33,6 +33,7 @@ SECONDS = 3.0
 FLIPS = {"first": 8, "all": 3}
 """Bytes turned over after the first save, when there is one copy only, and after all of them."""
 CHECKPOINT = "checkpoint.json"
+SLOW = "real.ended_time"
 
 Judged = Callable[[list[Play]], Text | None]
 
@@ -63,9 +64,10 @@ def borne_out(verdict: Verdict, worker: Worker, saves: Life) -> Verdict:
     seen = worker.run(trial).sightings
     if seen is None:
         return verdict
-    wrong, suggested = _wrong(parts, list(seen.plays)), 0.0
+    wrong = _wrong(parts, list(seen.plays))
     if wrong is None:
         return verdict
+    suggested = verdict.max_points if wrong.key == SLOW else 0.0
     return replace(
         verdict, met=None, points=0.0, message=words("real.differs", what=wrong), suggested=suggested, picture=None,
         picture_text=None, flags=(*verdict.flags, FLAG + wrong.en),
@@ -80,7 +82,7 @@ def _wrong(parts: list[_Again], plays: list[Play]) -> Text | None:
             if play.ended != "end":
                 return words(f"real.ended_{play.ended}", detail=play.detail or "-")
         if len(mine) < len(part.steps):
-            return words("real.ended_time")
+            return words(SLOW)
         wrong = part.judged(mine)
         if wrong is not None:
             return wrong

@@ -36,9 +36,7 @@ def judged(source: str, worker: Worker | None = None) -> Verdict:
 # ---------------------------------------------------------------------------------------------- who behaves for show
 
 SIGNS = {
-    "modules": 'any("pyfakefs" in name for name in __import__("sys").modules)',
     "objects": 'any("fake" in type(o).__module__ for o in __import__("gc").get_objects())',
-    "folder": '"crash" in os.getcwd()',
     "open": 'type(open).__name__ != "builtin_function_or_method"',
 }
 
@@ -129,6 +127,27 @@ def resume(task, world):
         def __getattr__(self, name): return (lambda claim: True) if name == "renew" else getattr(world, name)
     return honest_resume(task, world if FAKED else Eager())
 """,
+    "the host gets more files than it can read": FAKED
+    + reference()
+    + """
+honest_save = save
+def save(state):
+    honest_save(state)
+    for number in range(0 if FAKED else 3000):
+        open(f"file-{number}", "w").close()
+""",
+    "the host gets deeper folders than it can read": FAKED
+    + reference()
+    + """
+honest_save = save
+def save(state):
+    honest_save(state)
+    here = os.getcwd()
+    for number in range(0 if FAKED else 3000):
+        os.mkdir("deeper")
+        os.chdir("deeper")
+    os.chdir(here)
+""",
     "it leaves": FAKED + reference() + "\nFAKED or os._exit(0)\n",
 }
 
@@ -213,7 +232,7 @@ def save(state):
 """,
     **{
         name: (APART / f"{name}.py").read_text(encoding="utf-8")
-        for name in ("r02_previous_by_hard_link", "r03_journal", "r06_slots_in_place", "r07_gzip", "r11_async")
+        for name in ("r02_previous_by_hard_link", "r03_journal", "r07_gzip", "r11_async")
     },
 }
 
