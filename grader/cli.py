@@ -36,7 +36,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 
 @main.command(cls=Command, rich_help_panel=LEARNERS)
 def init(
-    folder: Annotated[Path | None, typer.Argument(help="The folder to make; crash-course if left out.")] = None,
+    folder: Annotated[Path | None, typer.Argument(help="The folder to make; if left out, crash-course.")] = None,
     lang: Lang = None,
 ) -> None:
     """Make a folder with the lessons and exercises, to work in. What is there already stays.

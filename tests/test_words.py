@@ -14,7 +14,7 @@ GRADER = Path(__file__).parents[1] / "grader"
 MINAGENT = GRADER.parent / "lessons" / "minagent"
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 NO_CATALOGUES = {"criteria.toml", "classroom/demo_class.toml", "usage_zh.toml"}
-"""Tables of another kind: criteria and the help in Chinese have tests of their own, the class is what learners wrote."""
+"""Tables of another kind: the criteria and the Chinese help have tests of their own, the class is learners' words."""
 CATALOGUES = sorted(
     path
     for file in GRADER.rglob("*.toml")

@@ -19,14 +19,12 @@ from grader.learner.state import read
 from grader.words import catalogue, language, plain, say
 
 _words = catalogue("learner/words.toml")
-_PRE = (
-    "margin:0;padding:.5em;overflow-x:auto;white-space:pre;word-break:normal;"
-    "background:rgba(128,128,128,.12);font-size:.85em;line-height:1.4"
+_ROWS = (
+    "display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);gap:0 1em;margin:.2em 0 1em;"
+    "font-family:ui-monospace,monospace;font-size:.78em;line-height:1.4"
 )
-_MARK = (
-    "background:rgba(230,160,0,.28);color:inherit;box-shadow:inset 3px 0 rgb(190,120,0);"
-    "display:inline-block;min-width:100%"
-)
+_LINE = "white-space:pre-wrap;overflow-wrap:anywhere;padding:0 .6em;min-height:1.4em;background:rgba(128,128,128,.12)"
+_MARKED = "background:rgba(230,160,0,.28);box-shadow:inset 3px 0 rgb(190,120,0)"
 _BEGIN = "<!doctype html><!-- crash-course solution -->"
 
 
@@ -57,30 +55,27 @@ class Compared:
 
     def side_by_side(self) -> str:
         """Return the cells as HTML, two columns each: equal lines are level with each other, others are marked."""
+        heads = "".join(f"<em>{head}</em>" for head in self._heads())
         parts = []
         for name, own, other in self.cells:
-            halves = zip(self._heads(), zip(*_level(own, other), strict=True), strict=True)
-            shown = "".join(
-                f'<div style="flex:1 1 22em;min-width:0"><em>{head}</em>'
-                f'<pre style="{_PRE}">{chr(10).join(lines)}</pre></div>'
-                for head, lines in halves
-            )
-            parts.append(f'<strong>{name}</strong><div style="display:flex;flex-wrap:wrap;gap:1em">{shown}</div>')
+            lines = "".join(f"{_line(one, differs)}{_line(two, differs)}" for one, two, differs in _level(own, other))
+            parts.append(f'<strong>{name}</strong><div style="{_ROWS}">{heads}{lines}</div>')
         return "".join(parts)
 
 
-def _level(own: str, other: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines of two texts as HTML in pairs: equal lines stand in one pair, an empty line fills a gap."""
+def _level(own: str, other: str) -> Iterator[tuple[str | None, str | None, bool]]:
+    """Yield the lines of two texts in pairs, and whether they differ; None fills the gap beside a line of its own."""
     left, right = own.split("\n"), other.split("\n")
     for kind, a, b, c, d in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         for step in range(max(b - a, d - c)):
-            pair = (left[a + step] if a + step < b else None, right[c + step] if c + step < d else None)
-            one, two = ("" if line is None else _line(line, kind != "equal") for line in pair)
-            yield one, two
+            one = left[a + step] if a + step < b else None
+            two = right[c + step] if c + step < d else None
+            yield one, two, kind != "equal"
 
 
-def _line(text: str, differs: bool) -> str:
-    return f'<mark style="{_MARK}">{escape(text) or " "}</mark>' if differs else escape(text)
+def _line(text: str | None, differs: bool) -> str:
+    style = f"{_LINE};{_MARKED}" if differs and text is not None else _LINE
+    return f'<div style="{style}">{escape(text or "")}</div>'
 
 
 def write_page(path: Path, found: Compared, level: str) -> None:

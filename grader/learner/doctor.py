@@ -25,13 +25,13 @@ NEEDED = (
 )
 """Packages that the kit can't do without: what it asks pip for, and jupyterlab and nbgrader's alembic beside."""
 OPTIONAL = (
-    ("redis", "crash-course[stores]", "redis"),
-    ("langgraph", "crash-course[frameworks]", "frameworks"),
-    ("distributed", "crash-course[cluster]", "cluster"),
-    ("sphinx", "crash-course[editions]", "editions"),
-    ("playwright", "crash-course[dev]", "browser"),
+    ("redis", "stores", "redis"),
+    ("langgraph", "frameworks", "frameworks"),
+    ("distributed", "cluster", "cluster"),
+    ("sphinx", "editions", "editions"),
+    ("playwright", None, "browser"),
 )
-"""Packages that a part of the kit uses: their name, what installs them, and the part."""
+"""Packages that a part of the kit uses: their name, the extra that brings them, and the part."""
 TOOLS = (
     ("bwrap", "bubblewrap", "class"),
     ("redis-server", "redis-server", "redis"),
@@ -62,8 +62,7 @@ def _needed() -> Iterator[Finding]:
     for name in NEEDED:
         there, old = _package(name)
         said = old or _words("doctor.package", name=plain(_with_version(name)))
-        get = plain(f"'{name}>={lowest(name)}'") if old is not None else plain("crash-course")
-        yield Finding(said, there, True, _words("doctor.package.get", what=get))
+        yield Finding(said, there, True, _words("doctor.package.get", what=plain(_asked(name))))
     yield Finding(_words("doctor.kernel"), _kernel(), True, _words("doctor.kernel.get"))
     yield Finding(_words("doctor.worker"), _worker(), True, _words("doctor.worker.get"))
     here = Path.cwd()
@@ -71,8 +70,8 @@ def _needed() -> Iterator[Finding]:
 
 
 def _optional() -> Iterator[Finding]:
-    for name, what, use in OPTIONAL:
-        get = _words("doctor.package.get", what=plain(f"'{what}'"))
+    for name, extra, use in OPTIONAL:
+        get = _words("doctor.package.get", what=plain(_asked(name, extra)))
         there, old = _package(name)
         title = old or _words("doctor.tool", name=plain(_with_version(name)), what=_words(f"doctor.for.{use}"))
         yield Finding(title, there, False, get)
@@ -105,12 +104,27 @@ def _with_version(name: str) -> str:
 
 def lowest(name: str) -> str | None:
     """Return the lowest version of a package that the installed kit asks for; None where it asks for none."""
-    try:
-        asked = metadata.requires("crash-course") or []
-    except metadata.PackageNotFoundError:  # run from its files, not installed
-        return None
-    found = (re.match(rf"{re.escape(name)}\s*>=\s*([\d.]+)", one) for one in asked)
+    found = (re.match(rf"{re.escape(name)}\s*>=\s*([\d.]+)", one) for one in _requirements())
     return next((match[1] for match in found if match is not None), None)
+
+
+def _requirements() -> list[str]:
+    try:
+        return metadata.requires("crash-course") or []
+    except metadata.PackageNotFoundError:  # run from its files, not installed
+        return []
+
+
+def _asked(name: str, extra: str | None = None) -> str:
+    """Return what pip is to be asked for: a package, or all that an extra of the kit brings.
+
+    The kit itself is not named: which one pip would find under its name is not known.
+    """
+    if extra is None:
+        return f"'{name}>={wanted}'" if (wanted := lowest(name)) is not None else name
+    marked = re.compile(rf"extra\s*==\s*['\"]{extra}['\"]")
+    brought = [one.partition(";")[0].strip() for one in _requirements() if marked.search(one)]
+    return " ".join(f"'{one}'" for one in brought) or name
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -40,7 +40,7 @@ def test_the_solution_stands_beside_the_cells_as_they_are_now(folder: Path, comm
     hand_in(folder, "level2")
     command("check", "level2")
     page = html(compare_solution("level2", {"level2-code": "my = '<newer>'"}))
-    assert "my = &#x27;&lt;newer&gt;&#x27;" in page and page.count("<pre") == 4
+    assert "my = &#x27;&lt;newer&gt;&#x27;" in page and page.count("<strong>") == 2
 
 
 def test_a_lessons_cell_is_remembered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

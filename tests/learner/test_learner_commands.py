@@ -328,7 +328,7 @@ def test_the_solution_is_written_as_a_page_that_fetches_nothing(folder: Path, co
     for _ in range(2):  # its own page may be written again
         assert command("solution", "level1", "--page", "level1.html").exit_code == 0
     page = (folder / "level1.html").read_text(encoding="utf-8")
-    marked = re.findall(r"<mark[^>]*>(.*?)</mark>", page)
+    marked = re.findall(r'<div style="[^"]*inset[^"]*">(.*?)</div>', page)
     assert len(marked) == 2 and "by &lt;sheer&gt; luck" in marked[0] and "by luck" in marked[1]
     assert not re.search(r"(src|href)=|url\(|@import|<script", page)
 
@@ -343,6 +343,8 @@ def test_doctor_tells_versions_and_what_is_too_old(
     shown = command("doctor").stdout
     assert f"the Python package nbgrader {metadata.version('nbgrader')}" in shown
     assert "the Python package alembic" in shown
+    asked = ["nbgrader>=0.9.5", "langgraph>=1.0; extra == 'frameworks'", 'langgraph-x>=3.0; extra == "frameworks"']
+    monkeypatch.setattr(doctor, "_requirements", lambda: asked)
     monkeypatch.setattr(doctor, "_version", lambda name: "0.1" if name == "nbgrader" else "99.0")
     old = command("doctor")
     assert (
@@ -350,6 +352,10 @@ def test_doctor_tells_versions_and_what_is_too_old(
         and f"nbgrader: {doctor.lowest('nbgrader')} or newer is needed, and 0.1 is here" in old.stdout
     )
     assert f"pip install 'nbgrader>={doctor.lowest('nbgrader')}'" in old.stdout
+    monkeypatch.setattr(doctor, "find_spec", lambda name: None)
+    gone = command("doctor").stdout
+    assert "pip install 'langgraph>=1.0' 'langgraph-x>=3.0'\n" in gone and "pip install redis\n" in gone
+    assert "pip install 'crash-course" not in gone, "what pip finds under that name is not this kit"
 
 
 @pytest.mark.parametrize(
