@@ -164,6 +164,14 @@ def test_html_is_the_same_every_time(explorations: dict[str, Exploration[Any]]) 
     assert as_html(again) == as_html(explorations["replaced"])
 
 
+def test_no_two_pictures_share_a_name(explorations: dict[str, Exploration[Any]]) -> None:
+    # JupyterLab hides cells that are out of sight, and a pattern that is hidden fills nothing, in whatever cell.
+    pages = [as_html(exploration, lang="en") for exploration in explorations.values()]
+    pages.append(side_by_side(*explorations.values(), lang="en")._repr_html_())
+    named = Counter(name for page in set(pages) for name in set(re.findall(r'id="([^"]+)"', page)))
+    assert named and max(named.values()) == 1, [name for name, times in named.items() if times > 1]
+
+
 def test_text_of_the_code_cannot_become_markup() -> None:
     def save(state: Any) -> None:
         with open("<script>alert(1)</script>".replace("/", "-"), "w") as file:
