@@ -204,6 +204,7 @@ def grade(
     scheduler: Annotated[str | None, typer.Option(help="Judge on the Dask cluster of this scheduler.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Judge again what has not changed.")] = False,
     feedback: Annotated[bool, typer.Option("--feedback/--no-feedback", help="Write the feedback pages too.")] = True,
+    lang: Annotated[str | None, typer.Option(help="en or zh; else your locale's.")] = None,
 ) -> None:
     """Grade a class: everything in classroom/submitted, into nbgrader's gradebook.
 
@@ -213,7 +214,7 @@ def grade(
     from grader.classroom.grade_command import grade as run
 
     wishes = Wishes(tuple(student or ()), require_sandbox, jobs, scheduler, force, feedback)
-    raise typer.Exit(run(level, wishes, json))
+    raise typer.Exit(run(level, wishes, json, lang))
 
 
 @main.command(cls=Command, rich_help_panel=INSTRUCTORS)

@@ -25,7 +25,7 @@ from grader.classroom.handed_in import HandedIn, handed_in
 from grader.classroom.writer import GradebookBroken, GradebookFull, GradebookLocked, Writer
 from grader.criteria import criteria
 from grader.verdict import Text
-from grader.words import catalogue, language, plain, say
+from grader.words import LANGUAGES, catalogue, language, plain, say, use_language
 
 words = catalogue("classroom/grade.toml")
 
@@ -51,13 +51,17 @@ class Wishes:
     """Make the feedback pages too."""
 
 
-def grade(exercise: str, wishes: Wishes, as_json: bool = False) -> int:
+def grade(exercise: str, wishes: Wishes, as_json: bool = False, lang: str | None = None) -> int:
     """Grade the submissions of an exercise and print what came of it.
 
     Returns:
         0 when all are graded, 1 when the grader itself failed on some, 2 when it could not be done, 130 when stopped.
     """
     errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    if lang is not None and lang not in LANGUAGES:
+        return _unusable(errors, catalogue()("check.lang", lang=lang[:20]))
+    if lang is not None:
+        use_language(lang)
     exercise = exercise.rstrip("/")  # as a shell completes a folder's name
     begun = time.monotonic()
     run = _Run(exercise, wishes, errors)

@@ -424,3 +424,18 @@ def test_points_that_the_gradebook_does_not_know_yet(course: Class, capsys: pyte
     assert grade("level2", Wishes(force=True)) == 2
     said = one_sentence(capsys)
     assert "gives 9 points for level2-atomic and the course 4" in said and "generate_assignment level2 --force" in said
+
+
+def test_the_language_of_the_command_and_the_pages_may_be_given(
+    course: Class, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(course.folder, "ada", course.release())
+    assert grade("level2", Wishes(), lang="fr") == 2
+    assert "no language fr" in one_sentence(capsys)
+    try:
+        assert grade("level2", Wishes(), lang="zh") == 0
+    finally:
+        use_language(None)
+    assert "反馈页" in capsys.readouterr().out
+    page = course.folder / "classroom/feedback/ada/level2/level2.html"
+    assert 'lang="zh' in page.read_text(encoding="utf-8")
