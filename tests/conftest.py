@@ -1,6 +1,10 @@
 """What every test may be asked for on the command line."""
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")  # a busy machine is no fault of what is tested
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

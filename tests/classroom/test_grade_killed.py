@@ -22,7 +22,8 @@ from grader.classroom.course_cells import kit
 from grader.classroom.grade_command import Wishes, grade
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
-SEQUENCES, KILLS = 12, 3
+SEQUENCES, MORE_SEQUENCES, KILLS = 5, 40, 3
+"""How often a class is graded with kills, and how often with --thorough; and how many kills each time."""
 
 
 def handed_in_again(folder: Path) -> None:
@@ -73,8 +74,13 @@ def in_a_child(step: Callable[[], Any], kill_at: int | None, folder: Path) -> in
 
 
 def test_killed_at_any_step_it_ends_the_same(
-    a_class: Class, judge: SayingJudge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    a_class: Class,
+    judge: SayingJudge,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
+    sequences = MORE_SEQUENCES if request.config.getoption("--thorough") else SEQUENCES
     monkeypatch.setattr(grade_command, "Crew", Inline)
     make_class(a_class.folder, ("ada", "dana", "goran", "lena", "nour"))
 
@@ -87,14 +93,14 @@ def test_killed_at_any_step_it_ends_the_same(
     steps = in_a_child(step, None, whole)
     assert steps > 100
     killed = 0
-    for seed in range(SEQUENCES):
+    for seed in range(sequences):
         rng = random.Random(seed)
         folder = twin(a_class.folder, tmp_path / f"killed {seed}")
         for _ in range(KILLS):
             killed += in_a_child(step, rng.randint(1, steps), folder) == -1
         assert in_a_child(step, None, folder) > 0
         same(folder, whole)
-    assert killed > SEQUENCES * KILLS / 2
+    assert killed > sequences * KILLS / 2
 
 
 @pytest.mark.parametrize("there", [False, True], ids=["no gradebook", "an empty gradebook"])
