@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import signal
+import threading
 import time
 from collections import deque
 from dataclasses import dataclass
@@ -65,6 +66,7 @@ class Crew:
         self._context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
         if "forkserver" in methods:
             self._context.set_forkserver_preload(["grader.classroom.grading", "grader.classroom.feedback"])
+            _start_fork_server()
         self._setting = setting
         self._waiting: deque[tuple[Job, int]] = deque()
         self._size = size
@@ -134,6 +136,19 @@ class Crew:
             raise NoSandbox(failure)
         sentence = words("wait.failed") if failure else None
         return Done(job, result, failure, sentence)
+
+
+def _start_fork_server() -> None:
+    """Start it deaf to Ctrl-C, which is this process's to handle: while it imports, it would end with a traceback."""
+    from multiprocessing.forkserver import ensure_running
+
+    if threading.current_thread() is not threading.main_thread():
+        return
+    heard = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        ensure_running()
+    finally:
+        signal.signal(signal.SIGINT, heard)
 
 
 class _Member:

@@ -17,7 +17,7 @@ from grader.levels.level4.saves import Trouble
 from grader.levels.places import Sources
 from grader.levels.trial import Failure
 from grader.verdict import Text
-from grader.words import join, plain
+from grader.words import join, of_kind, plain
 
 CALLS = {"model": "call_model", "tool": "run_tool"}
 _MOST_FILES = 5
@@ -85,14 +85,17 @@ class Teller:
         at = self.sources.at(example.where)
         text = words(key, when=Text(when, when_zh), at=at, left=left, recovered=Text(told, told_zh))
         faults = diagnose(found)
-        advice = Text(faults[0].advice("en"), faults[0].advice("zh")) if faults else None
-        return join(text, advice)
+        if not faults:
+            return text
+        advice = Text(faults[0].advice("en"), faults[0].advice("zh"), f"save.{faults[0].kind}")
+        return of_kind(join(text, advice), advice)
 
     # -- lives ------------------------------------------------------------------------------------------------
 
     def problem(self, problem: Problem) -> Text:
         """Return what happened, from what lay there at first to the harm, and what to change."""
-        return join(self._origin(problem), *self._deaths(problem), self._happened(problem), self._advice(problem))
+        happened, advice = self._happened(problem), self._advice(problem)
+        return of_kind(join(self._origin(problem), *self._deaths(problem), happened, advice), happened, advice)
 
     def _origin(self, problem: Problem) -> Text | None:
         start = problem.start

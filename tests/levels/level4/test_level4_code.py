@@ -38,3 +38,10 @@ def test_each_fault_is_found_and_named(name: str) -> None:
     assert verdict.met is False, verdict.message.en
     assert word in verdict.message.en, verdict.message.en
     assert "。" in verdict.message.zh
+
+
+def test_a_fault_is_of_one_kind_however_it_came_about() -> None:
+    names = ("no fsync of the file", "no fsync of the directory", "no checksum")
+    kinds = [judged(WRONG[name][0]).message.key for name in names]
+    assert len(set(kinds)) == 3
+    assert not any(word in kind for kind in kinds for word in ("origin", "death", "left"))
