@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import socket
 import time
 from collections.abc import Callable
@@ -22,6 +21,7 @@ import msgspec
 
 from grader.answers import fence, syncs, zygote
 from grader.answers.frames import Limits, read_frame
+from grader.answers.scratch import Scratch
 from grader.answers.talk import Ended, Talk
 from grader.levels.sightings import Entry, Flip, Look, Play, Sightings, Step
 
@@ -104,6 +104,7 @@ class _Lives:
 
     def __init__(self, waiting: list[_Process], answering: Answering, source: int, folder: str) -> None:
         self.waiting, self.answering, self.source, self.folder = waiting, answering, source, folder
+        self.scratch = Scratch()
         self.living: set[int] = set()
         self.kept: dict[str, list[Entry]] = {}
         self.end = time.monotonic() + LONGEST_WALL
@@ -188,8 +189,7 @@ class _Lives:
         heard.take()
 
     def _lay_out(self, disk: list[Entry]) -> None:
-        for scratch in zygote.SCRATCH:
-            _empty(scratch)
+        self.scratch.empty()  # nothing is carried from one life to the next but by the disk
         os.makedirs(self.folder)
         for entry in disk:
             path = os.path.join(self.folder, entry.path)
@@ -220,17 +220,6 @@ def _end_others(spared: set[int]) -> None:
                 return
             for pid in others:
                 zygote.end(pid)
-
-
-def _empty(folder: str) -> None:
-    """Empty a folder: nothing is carried from one life to the next but by the disk."""
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                shutil.rmtree(entry.path, ignore_errors=True)
-            else:
-                with contextlib.suppress(OSError):
-                    os.unlink(entry.path)
 
 
 def _entries(folder: str) -> list[Entry]:

@@ -23,9 +23,7 @@ from grader.answers import fence
 from grader.answers.frames import FRAME, HEAVY, Order, Reply, decode_order, encode, framed, read_frame, write_all
 from grader.answers.patience import Clock
 from grader.answers.play import PRELOAD
-
-SCRATCH = ("/tmp", "/dev/shm")
-"""Where a run in a sandbox may write; emptied after each."""
+from grader.answers.scratch import Scratch
 
 _leave = os._exit  # held: in a child, a learner's os._exit is another
 _open = open  # held: where runs are served on a fake disk, open is the fake one
@@ -52,7 +50,7 @@ def serve(
         host: sees a job through, in a process of its own.
         ready: what the runs are served in; left while packages are imported, so that they meet the system as it is.
         user: whom to become before the first run; this process must be root.
-        sandboxed: whether this process is the first of a process namespace, and ``SCRATCH`` its own.
+        sandboxed: whether this process is the first of a process namespace, and the scratch its own.
     """
     source, sink = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
@@ -68,6 +66,7 @@ def serve(
     if user is not None:
         fence.become(user)
     fence.show(False)
+    scratch = Scratch() if sandboxed else None
     tried: set[str] = set()
     order = read_frame(source)
     while order is not None:
@@ -85,7 +84,7 @@ def serve(
             status = 1
             try:
                 os.close(given_back)
-                _host(host, order, source, sink, giving_back, sandboxed)
+                _host(host, order, source, sink, giving_back, scratch)
                 status = 0
             finally:
                 _leave(status)
@@ -93,7 +92,7 @@ def serve(
         next_order = read_frame(given_back)
         os.close(given_back)
         status = os.waitpid(pid, 0)[1]
-        clean = _sweep() if sandboxed else True
+        clean = _sweep(scratch) if scratch is not None else True
         if status != 0 or not clean:
             return  # no reply, or half of one, or something is left: the judge sees the end and starts another zygote
         order = next_order
@@ -111,7 +110,7 @@ def _missing(order: Order) -> set[str]:
     return {module for name in named for module in HEAVY[name] if module not in sys.modules}
 
 
-def _host(host: Host, first: bytes, source: int, sink: int, back: int, sandboxed: bool) -> None:
+def _host(host: Host, first: bytes, source: int, sink: int, back: int, scratch: Scratch | None) -> None:
     """Serve the runs of one submission; give the order back that is another's."""
     fence.adopt_orphans()
     order = decode_order(first)
@@ -133,39 +132,18 @@ def _host(host: Host, first: bytes, source: int, sink: int, back: int, sandboxed
         if not whose or order.submission != whose:
             write_all(back, framed(following))
             return
-        if sandboxed and not _sweep():
+        if scratch is not None and not _sweep(scratch):
             raise OSError("the sandbox can't be emptied")
 
 
-def _sweep() -> bool:
-    """End every process but this one and the namespace's first, and empty what can be written; tell whether it is."""
+def _sweep(scratch: Scratch) -> bool:
+    """End every process but this one and the namespace's first, and empty the scratch; tell whether it is empty."""
     with contextlib.suppress(OSError):
         os.kill(-1, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
         while True:
             os.waitpid(-1, 0)
-    return all([_emptied(folder) for folder in SCRATCH])
-
-
-def _emptied(folder: str) -> bool:
-    """Empty a folder, however deep it goes; tell whether it is."""
-    folders, at = [folder], 0
-    while at < len(folders):
-        with contextlib.suppress(OSError), os.scandir(folders[at]) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.path)
-                else:
-                    with contextlib.suppress(OSError):
-                        os.unlink(entry.path)
-        at += 1
-    for inside in reversed(folders[1:]):
-        with contextlib.suppress(OSError):
-            os.rmdir(inside)
-    try:
-        return not os.listdir(folder)
-    except FileNotFoundError:
-        return True
+    return scratch.empty()
 
 
 def end_descendants() -> None:
