@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.answers import frames, sandbox
+from grader.answers import frames, sandbox, scratch
 from grader.answers.runner import Worker
 from grader.levels.trial import Outcome, Trial
 from grader.verdict import Text
@@ -418,3 +420,39 @@ def test_a_judge_that_is_killed_takes_its_worker_along() -> None:
     deadline = time.monotonic() + 20
     while Path(f"/proc/{worker}").exists() and "\nState:\tZ" not in Path(f"/proc/{worker}/status").read_text():
         assert time.monotonic() < deadline
+
+
+AWAY = """
+from grader.answers.runner import Worker
+from grader.levels.trial import Trial
+
+worker = Worker(isolation="required")
+zygotes = set()
+for number in (1, 2):
+    left = f"import os; os.makedirs('/tmp/a/{number}'); open('/tmp/a/{number}/left', 'w').close()"
+    outcome = worker.run([("mine", left)], Trial("level1", seconds=5.0), number)
+    assert outcome.cells == () and outcome.failure is None, outcome
+    zygotes.add(worker.fake.started().pid)
+print(len(zygotes))
+"""
+
+
+@needs_bubblewrap
+def test_a_checkout_in_the_scratch_is_no_leftover(tmp_path: Path) -> None:
+    shutil.copytree(PACKAGE, tmp_path / "a kit" / "grader", ignore=shutil.ignore_patterns("__pycache__"))
+    command = [sys.executable, "-c", AWAY]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "a kit")}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.stdout == "1\n", done.stderr  # one sandbox for all, none given up for what is mounted there
+
+
+def test_the_scratch_keeps_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scratch, "FOLDERS", (str(tmp_path), str(tmp_path / "none")))
+    (tmp_path / "there").mkdir()
+    made = scratch.Scratch()
+    deep = tmp_path.joinpath("there", *["deep"] * 300)
+    deep.mkdir(parents=True)
+    (deep / "file").write_text("left")
+    (tmp_path / "link").symlink_to("/")
+    assert made.empty()
+    assert [path.name for path in tmp_path.rglob("*")] == ["there"]
