@@ -76,7 +76,7 @@ def test_the_command_checks_on_save_and_ends_on_ctrl_c(folder: Path) -> None:
         stderr=subprocess.STDOUT,
         text=True,
         env={**os.environ, "CRASH_COURSE_LANG": "en"},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # as in a terminal, wherever we are
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # as in a terminal
     )
     assert watching.stdout is not None
     assert "exercises/level2/level2.ipynb" in watching.stdout.readline()
