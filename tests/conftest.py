@@ -13,6 +13,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--thorough", action="store_true", help="run what takes minutes as well")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the mark of what is left to --thorough."""
+    config.addinivalue_line("markers", "thorough: one more of a kind that is tested anyway; run with --thorough only")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave to --thorough what takes minutes: attacks that the command has graded, the benchmark's whole command."""
     if config.getoption("--thorough"):
@@ -20,7 +25,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = [
         item
         for item in items
-        if ("test_attacks.py" in item.nodeid and "nbgrader" in item.nodeid)
+        if item.get_closest_marker("thorough")
+        or ("test_attacks.py" in item.nodeid and "nbgrader" in item.nodeid)
         or item.nodeid.endswith("test_grade_benchmark.py::test_the_command")
     ]
     if left_out:

@@ -1,9 +1,6 @@
 """What an instructor sees in formgrader: the graded class, and a submission that waits with a suggested mark."""
 
-import pytest
 from real_browser import Browser
-
-pytestmark = pytest.mark.xdist_group("a browser")
 
 
 def test_the_graded_class_is_listed(browser: Browser, lab: str) -> None:

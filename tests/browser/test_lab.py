@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 from real_browser import Browser
 
-pytestmark = pytest.mark.xdist_group("a browser")
-
 READY = """() => {
   const session = window.jupyterapp?.shell?.currentWidget?.sessionContext;
   const kernel = session?.session?.kernel;

@@ -5,8 +5,6 @@ from pathlib import Path
 import pytest
 from real_browser import Browser
 
-pytestmark = pytest.mark.xdist_group("a browser")
-
 PAGES = {
     "feedback-level1": "feedback/fatou/level1/level1.html",
     "feedback-level2": "feedback/emil/level2/level2.html",

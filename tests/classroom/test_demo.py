@@ -19,8 +19,6 @@ from grader.classroom.report import report_on
 from grader.criteria import of_exercise
 from grader.verdict import Text
 
-pytestmark = pytest.mark.xdist_group("the demo")
-
 # atomic, point-a, runs: what each kind of work earns for its code at level 2
 CODE = {
     "ada": (4, 3, 3),

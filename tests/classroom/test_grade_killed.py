@@ -103,7 +103,10 @@ def test_killed_at_any_step_it_ends_the_same(
     assert killed > sequences * KILLS / 2
 
 
-@pytest.mark.parametrize("there", [False, True], ids=["no gradebook", "an empty gradebook"])
+@pytest.mark.parametrize(
+    "there",
+    [pytest.param(False, id="no gradebook", marks=pytest.mark.thorough), pytest.param(True, id="an empty gradebook")],
+)
 def test_the_first_grading_killed_before_the_exercise_is_in_the_gradebook(
     a_class: Class, judge: SayingJudge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
 ) -> None:

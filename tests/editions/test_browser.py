@@ -18,7 +18,6 @@ pytest.importorskip("jupyterlite_core", reason="JupyterLite is missing: pip inst
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [
-    pytest.mark.xdist_group("the browser edition"),
     pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt install chromium"),
     pytest.mark.skipif(shutil.which("npm") is None, reason="npm, which fetches Pyodide, is missing: apt install npm"),
 ]
@@ -113,7 +112,7 @@ def test_a_lesson_runs_and_kills_its_programs(page: Any, site: str) -> None:
     assert "Not tried yet" in said
 
 
-@pytest.mark.parametrize("level", ["level1", "level2"])
+@pytest.mark.parametrize("level", [pytest.param("level1", marks=pytest.mark.thorough), "level2"])
 def test_a_level_is_checked(page: Any, site: str, level: str) -> None:
     path = f"exercises/{level}/{level}.ipynb"
     said = worked(page, site, path, solutions(level))
@@ -122,6 +121,7 @@ def test_a_level_is_checked(page: Any, site: str, level: str) -> None:
     assert all(" met " in head and "not met" not in head for head in heads.values()), said
 
 
+@pytest.mark.thorough
 def test_an_unsolved_level_fails_with_a_crash_map(page: Any, site: str) -> None:
     said = worked(page, site, "exercises/level2/level2.ipynb")
     for name in ("level2-hazard-overwrite", "level2-hazard-no-point-a", "level2-atomic", "level2-point-a"):

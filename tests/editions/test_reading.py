@@ -8,8 +8,6 @@ import pytest
 
 from grader.editions import NotBuilt, reading, site
 
-pytestmark = pytest.mark.xdist_group("the reading edition")
-
 pytest.importorskip("sphinx", reason="sphinx and myst-nb are missing: pip install 'crash-course[editions]'")
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -264,7 +264,8 @@ def test_init_says_what_to_type_next_from_an_environment_that_is_not_active(
     place = tmp_path / "my course"
     lines = [line.strip() for line in command("init", str(place)).stdout.splitlines()]
     at = lines.index(f"cd '{place}'")
-    assert lines[at - 1].startswith("source ") and lines[at - 1].endswith("activate") and lines[at + 1] == "jupyter lab"
+    assert lines[at - 1].startswith("source ") and lines[at - 1].rstrip("'").endswith("activate")
+    assert lines[at + 1] == "jupyter lab"
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
     assert "source" not in command("init", str(tmp_path / "other")).stdout
 

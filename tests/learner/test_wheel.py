@@ -14,8 +14,6 @@ import pytest
 
 from tests.learner.conftest import ROOT, hand_in
 
-pytestmark = pytest.mark.xdist_group("the wheel")
-
 Shell = Callable[..., subprocess.CompletedProcess[str]]
 
 

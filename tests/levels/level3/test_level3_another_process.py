@@ -1,7 +1,8 @@
 """Level 3 in a class: what held is lived again with the ticket system in another process."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from level3_programs import RIGHT, WRONG
@@ -80,13 +81,20 @@ def test_events_kept_out_of_the_log_gain_nothing(worker: Worker) -> None:
     assert verdict.flags[0].startswith(FLAG)
 
 
-@pytest.mark.parametrize("name", RIGHT)
+def one_in_four(cases: Sequence[Any]) -> list[Any]:
+    """Return the cases, all but one in four for --thorough only."""
+    return [
+        pytest.param(case, marks=[pytest.mark.thorough] if number % 4 else []) for number, case in enumerate(cases)
+    ]
+
+
+@pytest.mark.parametrize("name", one_in_four(list(RIGHT)))
 def test_a_right_program_holds_there_too(worker: Worker, name: str) -> None:
     verdict = judged(RIGHT[name], worker)
     assert (verdict.met, verdict.flags) == (True, ()), verdict.flags
 
 
-@pytest.mark.parametrize("path", APART, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", one_in_four(APART), ids=lambda path: path.stem)
 def test_programs_written_apart_hold_there_too(worker: Worker, path: Path) -> None:
     verdict = judged(path.read_text(encoding="utf-8"), worker)
     assert (verdict.met, verdict.flags) == (True, ()), verdict.flags

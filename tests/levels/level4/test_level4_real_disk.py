@@ -237,7 +237,12 @@ def save(state):
 }
 
 
-@pytest.mark.parametrize("name", RIGHT)
+DEAR = {"r02_previous_by_hard_link", "r07_gzip"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.thorough] if name in DEAR else []) for name in RIGHT]
+)
 def test_a_right_program_holds_there_too(worker: Worker, name: str) -> None:
     verdict = judged(RIGHT[name], worker)
     assert (verdict.met, verdict.flags) == (True, ()), verdict.message.en
