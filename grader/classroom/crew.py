@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import multiprocessing
 import signal
 import threading
@@ -189,6 +190,8 @@ class _Member:
 
 def _serve(pipe: Connection, setting: Setting) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it closes the pipe
+    gc.freeze()  # all that has been imported stays
+    gc.set_threshold(20_000, 20, 20)  # a recording is tens of thousands of objects, and no garbage until it is judged
     while True:
         try:
             job = pipe.recv()

@@ -15,7 +15,7 @@ WRITTEN = {
 }
 FIELDS = ("version", "task", "turns", "tokensUsed", "messages", "pendingToolUse")
 NAME = "checkpoint.json"
-SECONDS, SECONDS_AGAIN = 2.0, 2.0
+SECONDS, SECONDS_AGAIN = 1.5, 1.5
 """How long a run may take, and one in a directory that a killed run left."""
 RERUNS_OF_ONE_LOOK = 5
 RERUNS = 16
