@@ -5,10 +5,15 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
-from grader.answers import start
-
+# What a command waits for gets ready while the rest is imported.
 if sys.argv[1:2] == ["check"]:
-    start.begin()  # the worker gets ready while the rest is imported
+    from grader.answers import start
+
+    start.begin()
+elif sys.argv[1:2] == ["grade"] and "--help" not in sys.argv:
+    from grader.classroom import fork_server
+
+    fork_server.begin()
 
 import typer
 

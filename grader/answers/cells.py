@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.criteria import criteria, exercises, of_exercise
+from grader.levels.literals import tree_of
 from grader.verdict import Text
 from grader.words import catalogue
 
@@ -153,11 +154,8 @@ def _only_tries(source: str) -> bool:
     It changes directories and leaves what an answer remembers, and a loop without an end hangs in it; the judge runs
     the answer itself.
     """
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return bool(tree.body) and all(
+    tree = tree_of(source)
+    return tree is not None and bool(tree.body) and all(
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Call)
         and isinstance(node.value.func, ast.Name)
@@ -169,11 +167,9 @@ def _only_tries(source: str) -> bool:
 
 def only_checks(source: str) -> bool:
     """Tell whether a cell does nothing but call ``check`` (importing it first is fine)."""
-    try:
-        tree = compile(source, "<cell>", "exec", ast.PyCF_ONLY_AST | _AWAIT, dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = tree_of(source)
+    if tree is None:
         return False
-    assert isinstance(tree, ast.Module)
     calls = 0
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module == "grader":
@@ -196,7 +192,8 @@ def decisions(cells: Iterable[Cell]) -> dict[str, object]:
     for cell in cells:
         if not only_checks(cell.source):
             continue
-        tree = ast.parse(cell.source)
+        tree = tree_of(cell.source)
+        assert tree is not None  # it only checks
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_check(node.func)):
             given = {word.arg: word.value for word in call.keywords}
             if isinstance(mine := given.get("mine"), ast.Constant):
@@ -243,6 +240,8 @@ def to_python(source: str) -> str:
 
 def _parses(source: str) -> int | None:
     """Return None when the source compiles, else the line of the first error (0: unknown)."""
+    if tree_of(source) is not None:
+        return None
     try:
         compile(source, "<cell>", "exec", ast.PyCF_ONLY_AST | _AWAIT, dont_inherit=True)
     except SyntaxError as error:

@@ -67,6 +67,8 @@ class LiveJob(msgspec.Struct, frozen=True):
     path: str
     limits: Limits = Limits()
     seconds: float = 3.0
+    kills: bool = True
+    """Whether it is run again, to be killed."""
     processes: int = 0
     """Lives on disks that are given, in so many processes; what is to be done follows in a frame of its own."""
 
@@ -218,7 +220,7 @@ def _watch(job: LiveJob, cells: Play, source: int, queue: int | None) -> Sightin
     first = _Stage(job, cells, source, queue, contents).play()
     plays = [first]
     saved = any(look.content >= 0 for look in first.looks)
-    if saved and first.ended == "end" and _used_by_children() - begun < LONGEST:
+    if job.kills and saved and first.ended == "end" and _used_by_children() - begun < LONGEST:
         sizes = [len(list(contents)[look.content]) if look.content >= 0 else 0 for look in first.looks]
         for limit in _bytes_to_die_at(sizes):
             plays.append(_Stage(job, cells, source, queue, contents).play(limit))

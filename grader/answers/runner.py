@@ -83,7 +83,7 @@ class Worker:
         """Return what is seen of the program on a real disk; None where none can be given to it."""
         if not self.isolation.sandboxed:
             return None
-        job = LiveJob(cells, trial.driver, trial.arguments, trial.real, self.limits, trial.seconds)
+        job = LiveJob(cells, trial.driver, trial.arguments, trial.real, self.limits, trial.seconds, trial.kills)
         steps = None
         if trial.processes:  # forked by a host that is new, and that reads the steps when they are there
             job = msgspec.structs.replace(job, arguments=None, processes=trial.processes)
@@ -102,10 +102,12 @@ class Worker:
         return None
 
     def warm(self) -> None:
-        """Start the zygote, if it is not there, without waiting for it."""
+        """Start the zygotes that will be asked, if they are not there, without waiting for them."""
         if sys.platform != "emscripten":
             with self._lock, contextlib.suppress(OSError):
                 self.fake.started()
+                if self.isolation.sandboxed:
+                    self.live.started()
 
     def close(self) -> None:
         """End the zygotes."""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import multiprocessing
 import signal
-import threading
 import time
 from collections import deque
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Protocol
 
 from grader.answers.sandbox import NoSandbox
+from grader.classroom import fork_server
 from grader.classroom.grading import Job, Judged, PageJob, Setting, attempt
 from grader.verdict import Text
 from grader.words import catalogue
@@ -62,12 +61,7 @@ class Crew:
     """As many processes as asked for on this machine, started when there is something to do."""
 
     def __init__(self, size: int, setting: Setting) -> None:
-        methods = multiprocessing.get_all_start_methods()
-        # Not forked from here: this process may have threads. The fork server has imported everything already.
-        self._context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-        if "forkserver" in methods:
-            self._context.set_forkserver_preload(["grader.classroom.grading", "grader.classroom.feedback"])
-            _start_fork_server()
+        self._context = fork_server.context()
         self._setting = setting
         self._waiting: deque[tuple[Job, int]] = deque()
         self._size = size
@@ -137,19 +131,6 @@ class Crew:
             raise NoSandbox(failure)
         sentence = words("wait.failed") if failure else None
         return Done(job, result, failure, sentence)
-
-
-def _start_fork_server() -> None:
-    """Start it deaf to Ctrl-C, which is this process's to handle: while it imports, it would end with a traceback."""
-    from multiprocessing.forkserver import ensure_running
-
-    if threading.current_thread() is not threading.main_thread():
-        return
-    heard = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        ensure_running()
-    finally:
-        signal.signal(signal.SIGINT, heard)
 
 
 class _Member:

@@ -150,6 +150,7 @@ def do(job: Job, setting: Setting) -> Judged | str:
             return feedback_page(job.text, job.course, job.student, job.sheet, job.made_from)
         if setting.isolation not in _workers:
             _workers[setting.isolation] = Worker(isolation=setting.isolation)
+            _workers[setting.isolation].warm()
         worker = _workers[setting.isolation]
         return judge_submission(job.content, job.course, job.student, job.made_from, worker)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from grader.answers.cells import to_python
+from grader.levels.literals import tree_of
 
 _MOST = 12
 
@@ -46,9 +47,8 @@ def signs(cells: Sequence[tuple[str, str]]) -> list[str]:
     """
     found: list[str] = []
     for name, source in cells:
-        try:
-            tree = ast.parse(to_python(source))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = tree_of(to_python(source))
+        if tree is None:
             continue
         seen: set[str] = set()
         for line, what in _Reader(tree).signs():

@@ -81,11 +81,10 @@ class Image:
     def _walk(self, path: str, follow: bool, hops: int) -> int | None:
         here = self.top
         parts = [p for p in path.split("/") if p and p != "."]
-        trail = "/"
         for position, part in enumerate(parts):
             if part == "..":
-                rest = "/".join(parts[position + 1 :])
-                return self._walk(posixpath.join(posixpath.dirname(trail.rstrip("/")) or "/", rest), follow, hops)
+                above = parts[: max(0, position - 1)]
+                return self._walk("/".join([*above, *parts[position + 1 :]]), follow, hops)
             inode = self.inodes.get(here)
             if inode is None or inode.kind != "directory" or part not in inode.entries:
                 return None
@@ -94,9 +93,8 @@ class Image:
             if child.kind == "symlink" and (follow or position < len(parts) - 1):
                 if not hops:
                     return None
-                rest = "/".join(parts[position + 1 :])
-                return self._walk(posixpath.join(trail, child.target, rest).rstrip("/"), follow, hops - 1)
-            trail = posixpath.join(trail, part)
+                before, after = "/".join(parts[:position]), "/".join(parts[position + 1 :])
+                return self._walk(posixpath.join(before, child.target, after), follow, hops - 1)
         return here
 
     def read(self, path: str) -> bytes | None:

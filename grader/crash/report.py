@@ -291,6 +291,8 @@ _CLOSING = frozenset("，。；：、）」")
 
 def width_of(text: str) -> int:
     """Columns a terminal gives to a text."""
+    if text.isascii():
+        return len(text)
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 

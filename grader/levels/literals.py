@@ -1,11 +1,21 @@
-"""Values that cells assign to a name as plain literals, read without running anything."""
+"""Cells read without running anything: their syntax trees, and the values they assign as plain literals."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from functools import lru_cache
 
 from grader.levels.trial import plain
+
+
+@lru_cache(maxsize=64)
+def tree_of(source: str) -> ast.Module | None:
+    """Return a cell's syntax tree, None when it does not parse. Whoever asks is given the same: nobody changes it."""
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def literal(sources: Iterable[str], name: str) -> tuple[object] | None:
@@ -18,9 +28,8 @@ def literal(sources: Iterable[str], name: str) -> tuple[object] | None:
     for source in sources:
         if name not in source and "*" not in source:
             continue
-        try:
-            tree = ast.parse(source)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = tree_of(source)
+        if tree is None:
             continue
         plainly = 0
         for statement in tree.body:

@@ -33,6 +33,8 @@ class Trial:
     """The cell after which no other is run; every cell is when empty."""
     real: str = ""
     """Not on a fake disk, but on a real one, where the checkpoint lies at this path: it is watched from outside."""
+    kills: bool = True
+    """On a real disk: whether it is run again, to be killed."""
     processes: int = 0
     """On a real disk: so many processes, there before it is known what ``arguments`` (``sightings.Step`` each) says."""
     images: tuple[Image, ...] = ()

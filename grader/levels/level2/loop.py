@@ -20,6 +20,7 @@ from grader.levels.level2.messages import (
     text_of,
     tool_use,
 )
+from grader.levels.literals import tree_of
 from grader.levels.starts import starts
 from grader.levels.trial import Failure, Outcome, alien
 from grader.verdict import Text, Verdict
@@ -48,7 +49,7 @@ class Loop:
     def _untouched(self) -> bool:
         """Tell whether the solution cell still holds the code as it was found, and no other cell mends it."""
         now = self.case.sources.cells.get(CELL)
-        if now is None or _tree(starts().get(CELL)) != _tree(now):
+        if now is None or not _same(starts().get(CELL) or "", now):
             return False
         others = [source for name, source in self.case.sources.cells.items() if name != CELL]
         return not any(
@@ -183,8 +184,12 @@ def _history(messages: Any, script: dict[str, Any], turns: int, *, shown: bool) 
     return None
 
 
-def _tree(source: str | None) -> str:
+def _same(one: str, other: str) -> bool:
+    """Tell whether two cells are the same program, whatever their comments and blanks."""
+    trees = [tree.body for source in (one, other) if (tree := tree_of(source)) is not None]
+    if len(trees) < 2 or len(trees[0]) != len(trees[1]):
+        return one == other
     try:
-        return ast.dump(ast.parse(source or ""))
-    except (SyntaxError, ValueError, RecursionError):
-        return source or ""
+        return all(ast.dump(a) == ast.dump(b) for a, b in zip(*trees, strict=True))
+    except RecursionError:
+        return one == other

@@ -41,7 +41,8 @@ def seen_again(case: Case, verdicts: list[Verdict]) -> list[Verdict]:
         return verdicts
     given = scripts.unforeseen(secrets.token_hex(4))
     path = case.shown(case.path) if case.path is not None else NAME
-    seen = case.run(Trial("level2", given, seconds=SECONDS, real=path)).sightings
+    kills = any(verdict.met and verdict.criterion == "level2-atomic" for verdict in verdicts)
+    seen = case.run(Trial("level2", given, seconds=SECONDS, real=path, kills=kills)).sightings
     if seen is None or not seen.plays:
         return verdicts
     real = RealDisk(case, seen, given)
