@@ -78,7 +78,6 @@ def test_a_class_is_graded_on_it(course: Path) -> None:
         place = course / "classroom/submitted" / student / "level5"
         place.mkdir(parents=True)
         (place / "level5.ipynb").write_text(work, encoding="utf-8")
-    crash_course(course, "build")
     done = crash_course(course, "grade", "level5", "--json", "--jobs", "1")
     assert done.returncode == 0, done.stdout + done.stderr
     marks = {one["student"]: one["score"] for one in json.loads(done.stdout)["submissions"]}

@@ -43,7 +43,7 @@ def test_a_stray_or_stale_file_is_named(tmp_path: Path) -> None:
     root = tmp_path / "a clone"
     root.mkdir()
     shutil.copy(ROOT / "nbgrader_config.py", root)
-    for folder in ("solutions", "exercises"):
+    for folder in ("solutions/level2", "exercises/level2"):
         shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
     assert sorted(build.build(root)) == [build.TRANSLATED, build.STARTS]
     (root / "exercises/level2/answers.txt").write_text("stray")

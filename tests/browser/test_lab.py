@@ -61,7 +61,10 @@ def test_a_lesson_runs_through_without_an_error(browser: Browser, lab: str) -> N
 
 @pytest.mark.parametrize(
     ("level", "failing", "mapped"),
-    [("level2", "level2-atomic", True), ("level1", "level1-turns", False)],
+    [
+        ("level2", "level2-atomic", True),
+        pytest.param("level1", "level1-turns", False, marks=pytest.mark.thorough),
+    ],
 )
 def test_a_level_says_what_is_wrong_and_then_that_all_is_right(
     browser: Browser, lab: str, solution_of: Callable[[str], dict[str, str]], level: str, failing: str, mapped: bool

@@ -3,19 +3,18 @@
 import csv
 import io
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from class_to_grade import Class, SayingJudge
+from typer.testing import CliRunner
 
 from grader.classroom.folders import Folders, Refused
 from grader.classroom.judging import picture_of, verdict_html
 from grader.classroom.report import Report, as_data, report_on
 from grader.classroom.report_command import as_lines, as_table, reported
 from grader.classroom.report_page import report_page, write_report
+from grader.cli import main
 from grader.crash.report import width_of
 from grader.verdict import Text, Verdict
 from grader.words import use_language
@@ -175,13 +174,10 @@ def test_json_says_the_same(graded: Class, report: Report) -> None:
     assert data["criteria"][2]["not_met"] == 2
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from grader.cli import main; main()", "report", *words]
-    environment = {**os.environ, "CRASH_COURSE_LANG": "en", "NO_COLOR": "1"}
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
-
-
-def test_what_stands_in_the_way_is_one_sentence(a_class: Class, tmp_path: Path) -> None:
+def test_what_stands_in_the_way_is_one_sentence(
+    a_class: Class, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRASH_COURSE_LANG", "en")
     for folder, words, said in (
         (tmp_path, (), "nbgrader_config.py"),
         (a_class.folder, (), "No submission is in the gradebook"),
@@ -189,9 +185,11 @@ def test_what_stands_in_the_way_is_one_sentence(a_class: Class, tmp_path: Path) 
         (a_class.folder, ("lvel2",), "There is no exercise lvel2 in this course; it has level2"),
         (a_class.folder, ("level2", "--lang", "fr"), "fr"),
     ):
-        done = run(folder, *words)
-        assert done.returncode == 2 and done.stdout == ""
+        monkeypatch.chdir(folder)
+        done = CliRunner().invoke(main, ["report", *words])
+        assert done.exit_code == 2 and done.stdout == ""
         assert len(done.stderr.strip().splitlines()) == 1 and said in done.stderr
+
 
 
 def test_a_picture_is_taken_out_of_a_verdict_whole() -> None:

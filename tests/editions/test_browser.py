@@ -65,14 +65,21 @@ def chromium() -> Iterator[Any]:
         running.close()
 
 
-@pytest.fixture
-def page(chromium: Any) -> Iterator[Any]:
-    """Return a page of a browser that has never seen the site."""
+@pytest.fixture(scope="module")
+def visit(chromium: Any) -> Iterator[Any]:
+    """Return what one person's browser keeps, who has never seen the site."""
     context = chromium.new_context()
-    opened = context.new_page()
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(visit: Any) -> Iterator[Any]:
+    """Return a page of that browser."""
+    opened = visit.new_page()
     opened.set_default_timeout(240_000)
     yield opened
-    context.close()
+    opened.close()
 
 
 def worked(page: Any, site: str, notebook: str, answers: dict[str, str] | None = None) -> dict[str, str]:

@@ -1,11 +1,11 @@
 """Level 3 in a class: what held is lived again with the ticket system in another process."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from level3_programs import RIGHT, WRONG
+from thorough import one_in
 
 from grader.answers import sandbox
 from grader.answers.cells import Cell
@@ -81,20 +81,13 @@ def test_events_kept_out_of_the_log_gain_nothing(worker: Worker) -> None:
     assert verdict.flags[0].startswith(FLAG)
 
 
-def one_in_four(cases: Sequence[Any]) -> list[Any]:
-    """Return the cases, all but one in four for --thorough only."""
-    return [
-        pytest.param(case, marks=[pytest.mark.thorough] if number % 4 else []) for number, case in enumerate(cases)
-    ]
-
-
-@pytest.mark.parametrize("name", one_in_four(list(RIGHT)))
+@pytest.mark.parametrize("name", one_in(4, RIGHT))
 def test_a_right_program_holds_there_too(worker: Worker, name: str) -> None:
     verdict = judged(RIGHT[name], worker)
     assert (verdict.met, verdict.flags) == (True, ()), verdict.flags
 
 
-@pytest.mark.parametrize("path", one_in_four(APART), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", one_in(4, APART), ids=lambda path: path.stem)
 def test_programs_written_apart_hold_there_too(worker: Worker, path: Path) -> None:
     verdict = judged(path.read_text(encoding="utf-8"), worker)
     assert (verdict.met, verdict.flags) == (True, ()), verdict.flags
