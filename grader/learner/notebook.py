@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,8 +25,10 @@ from grader.words import catalogue, plain
 _words = catalogue("learner/words.toml")
 
 
-def check(*names: str, mine: str | bool | None = None) -> Report | Answer:
+def check(*names: str, mine: str | bool | None = None) -> Report | Answer | float:
     """Judge the session's own cells, show what they meet, and remember it in the learner's folder.
+
+    Where nbgrader runs the notebook (the button Validate, an autograding of its own), which reads a number, the points.
 
     Args:
         names: criteria such as ``"level2-atomic"``, or an exercise (``"level2"``) for all of its criteria; with none,
@@ -34,10 +38,22 @@ def check(*names: str, mine: str | bool | None = None) -> Report | Answer:
     found = session.check(*names, mine=mine)
     folder = find_folder()
     if isinstance(found, Report):
-        return Report(found.verdicts, [*found.notes, *after_check(found.verdicts, folder, "notebook")], found.lang)
+        report = Report(found.verdicts, [*found.notes, *after_check(found.verdicts, folder, "notebook")], found.lang)
+        by_nbgrader = os.environ.get("NBGRADER_EXECUTION")
+        return _as_points(report, by_nbgrader) if by_nbgrader else report
     if folder is not None and found.passed is not None and names:
         record_turn(folder, names[0], found.passed)
     return found
+
+
+def _as_points(report: Report, how: str) -> float:
+    """Print a report and return its points; nbgrader's validation shows a learner what stderr says."""
+    validates = how == "validate"
+    if validates and any(verdict.met is None for verdict in report.verdicts):
+        print(report)  # a person will read it, which is no failure
+        return sum(verdict.max_points for verdict in report.verdicts)
+    print(report, file=sys.stderr if validates and not report.met else sys.stdout)
+    return sum(verdict.points for verdict in report.verdicts)
 
 
 def after_check(verdicts: Sequence[Verdict], folder: Path | None, where: str) -> list[Text]:

@@ -73,3 +73,42 @@ def test_nothing_heavy_is_loaded_for_a_learners_command() -> None:
     heavy = "{'nbgrader', 'jupyter_client', 'matplotlib'}"
     code = f"import grader.learner.commands, sys; print({heavy} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "set()"
+
+
+def test_the_button_validate_says_what_is_not_met_and_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nbgrader.validator import Validator
+
+    monkeypatch.setenv("CRASH_COURSE_LANG", "en")
+    root = Path(grader.__file__).parents[1]
+    found = {}
+    for kind in ("exercises", "solutions"):
+        mine = tmp_path / f"{kind}.ipynb"
+        mine.write_bytes((root / kind / "level1" / "level1.ipynb").read_bytes())
+        found[kind] = Validator().validate(str(mine)).get("failed", [])
+    assert len(found["exercises"]) == 6 and found["solutions"] == []
+    assert all("not met" in failed["error"] for failed in found["exercises"])
+
+
+@pytest.mark.parametrize(
+    ("met", "points", "returned", "is_a_reason"),
+    [(True, 3.0, 3.0, False), (False, 1.0, 1.0, True), (None, 0.0, 3.0, False)],
+)
+def test_nbgrader_is_given_points(
+    met: bool | None,
+    points: float,
+    returned: float,
+    is_a_reason: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    verdict = Verdict("level2-runs", met, points, 3.0, Text("So it is.", "就这样。"))
+    monkeypatch.setattr(session, "check", lambda *names, mine=None: session.Report([verdict]))
+    monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
+    assert grader.check("level2-runs") == returned
+    said = capsys.readouterr()
+    assert ("So it is." in said.err) == is_a_reason and ("So it is." in said.out) != is_a_reason
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    assert grader.check("level2-runs") == points
+    assert capsys.readouterr().err == ""
