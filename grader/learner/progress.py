@@ -12,7 +12,7 @@ from minagent.course.yourturn import JUDGES
 from grader.answers.show import WIDTH, columns, html_box, html_text, wrap
 from grader.criteria import Criterion
 from grader.learner.material import Item, course, title
-from grader.learner.state import Mark, State, read
+from grader.learner.state import Mark, State, change, read
 from grader.verdict import Text
 from grader.words import catalogue, join, language, plain, say
 
@@ -164,8 +164,10 @@ def _cells(sign: str, name: str, what: str, count: str) -> str:
 
 
 def progress_in(folder: Path) -> Progress:
-    """Return how far the learner in ``folder`` is."""
+    """Return how far the learner in ``folder`` is. Damage to what is remembered is mended, and so is told once."""
     found = read(folder)
+    if found.trouble is not None and found.writable:
+        change(folder, lambda state: state)
     notes = all_notes(folder)
     return Progress(tuple(_row(item, found.state, notes.get(item.name, ())) for item in course()), found.trouble)
 

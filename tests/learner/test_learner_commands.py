@@ -225,6 +225,8 @@ def test_progress_is_whole_after_the_state_is_damaged(folder: Path, command: Com
     state.write_bytes(state.read_bytes()[:40])
     shown = command("progress")
     assert "[x] level2" in shown.stdout and "was damaged" in shown.stdout
+    again = command("progress")
+    assert "[x] level2" in again.stdout and "was damaged" not in again.stdout
     for path in folder.glob(".crash-course.json*"):
         path.write_text("{}")
     assert command("check", "level2").exit_code == 0
