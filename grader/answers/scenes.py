@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import os
 from dataclasses import dataclass, field
 
-from grader.answers.show import WIDTH, columns, wrap
+from grader.answers.show import WIDTH, columns, html_text, wrap
 from grader.levels.level1_scenes import CONSEQUENCES, FIELDS, OUTCOMES, scene
 from grader.levels.level1_timeline import describe, question
 from grader.verdict import Text
@@ -38,16 +37,16 @@ class Scenes:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        body = f"<p><strong>{_html(say(self._title(), self.lang))}</strong></p>"
+        body = f"<p><strong>{html_text(say(self._title(), self.lang))}</strong></p>"
         for name in FIELDS:
             one = scene(name, self.learner)
             head = say(_words("scenes.head", field=plain(f"`{name}`")), self.lang)
             body += (
                 f'<div style="border-left:3px solid currentColor;padding:0 .8em;margin:.8em 0">'
-                f"<strong>{_html(head)}</strong>"
-                f'<p style="margin:.3em 0">{_html(say(describe(one), self.lang))}</p>'
-                f'<p style="margin:.3em 0"><em>{_html(say(_words("scenes.question"), self.lang))}</em> '
-                f"{_html(say(question(one), self.lang))}</p></div>"
+                f"<strong>{html_text(head)}</strong>"
+                f'<p style="margin:.3em 0">{html_text(say(describe(one), self.lang))}</p>'
+                f'<p style="margin:.3em 0"><em>{html_text(say(_words("scenes.question"), self.lang))}</em> '
+                f"{html_text(say(question(one), self.lang))}</p></div>"
             )
         tag = {"en": "en", "zh": "zh-Hans"}[self.lang]
         return f'<div class="crash-course-scenes" lang="{tag}" style="max-width:48em;line-height:1.45">{body}</div>'
@@ -83,7 +82,7 @@ class Choices:
     def _repr_html_(self) -> str:
         rows = "".join(
             f'<tr><td style="text-align:left"><code>"{name}"</code></td>'
-            f'<td style="text-align:left">{_html(say(text, self.lang))}</td></tr>'
+            f'<td style="text-align:left">{html_text(say(text, self.lang))}</td></tr>'
             for name, text in self.entries
         )
         return f"<table>{rows}</table>"
@@ -94,8 +93,3 @@ def choices(name: str = "consequence") -> Choices:
     if name in OUTCOMES:
         return Choices(tuple((one, _words(f"outcome.{name}.{one}")) for one in OUTCOMES[name]))
     return Choices(tuple((one, _words(f"consequence.{one}")) for one in CONSEQUENCES))
-
-
-def _html(text: str) -> str:
-    parts = html.escape(text).split("`")
-    return "".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts))

@@ -80,7 +80,7 @@ def test_a_cell_without_an_id_that_is_run_again_counts_once() -> None:
 
 
 IPYTHON = """
-import sys, time
+import sys
 from IPython.core.interactiveshell import InteractiveShell
 shell = InteractiveShell.instance()
 def run(source, cell_id=None):
@@ -94,9 +94,7 @@ helper, rest = good.split("def run_agent", 1)
 run(helper.replace("import json\\nimport os\\n", ""), "helpers")
 run("def run_agent" + rest, "level2-code")
 first = run("check('level2')", "x")
-begun = time.monotonic()
 again = run("check('level2-atomic')", "y")
-print("SECONDS", time.monotonic() - begun)
 print("FIRST", [v.met for v in first.verdicts])
 print("AGAIN", bool(again), again._repr_html_().startswith("<div"))
 print("ALL", len(run("check()", "z").verdicts))
@@ -125,7 +123,6 @@ def test_in_ipython(tmp_path: Path) -> None:
     assert said["AGAIN"] == "True True"
     assert said["ALL"] == "5"
     assert said["WRONG"] == "[False, True] True"
-    assert float(said["SECONDS"]) < 3
     assert "did you mean 'level2-atomic'?" in done.stdout
     assert "There is no criterion '3'" in done.stdout
 

@@ -116,7 +116,7 @@ def test_scenes_show_themselves_as_text_and_as_html(monkeypatch: pytest.MonkeyPa
     text = repr(scenes())
     assert max(columns(line) for line in text.split("\n")) <= 80
     assert "allows 12 turns" in text
-    assert "<code>tokensUsed</code>" in scenes()._repr_html_()
+    assert ">tokensUsed</code>" in scenes()._repr_html_()
     assert "<b>" not in scenes("<b>x</b>")._repr_html_()
     assert repr(scenes("mei")) != text
     monkeypatch.setenv("CRASH_COURSE_LEARNER", "mei")
