@@ -2,8 +2,10 @@
 
     python -m benchmarks.grading [--quick | --least] [--out FILE]
 
-Three questions: how many times the throughput of stock ``nbgrader autograde`` on the same work, in the same run; how
-long 1,000 submissions take and how much memory; whether time grows with the number of submissions and no faster.
+Three questions: how many times the throughput of stock ``nbgrader autograde`` on a class of 300 and the same work, in
+the same run; how long 1,000 submissions take and how much memory; whether time grows with the number of submissions and
+no faster. Stock's time for 300 is its start and 300 times what one more submission takes it, measured on a few, before
+and after ours, since a machine is not equally fast all the time.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import json
 import os
 import resource
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -108,7 +111,7 @@ class Memory:
         return self.most / 1e6
 
     def _watch(self) -> None:
-        while not self._end.wait(0.5):
+        while not self._end.wait(2.0):  # reading it costs the processors a little
             total = 0
             try:
                 family = [self._process, *self._process.children(recursive=True)]
@@ -184,7 +187,7 @@ def ours(folder: Path, count: int, kinds: tuple[str, ...] | None = None, *option
 
 
 def stock(folder: Path, count: int) -> dict[str, Any]:
-    """Grade a few with stock nbgrader, once one and once ``count``: the difference leaves its start out."""
+    """Grade a few with stock nbgrader, once one and once ``count``: the difference tells its start from the rest."""
     hand_in_class(folder, count, STOCK_KINDS)
     command = ("-m", "nbgrader", "autograde", LEVEL, "--force")
     one = run(folder, *command, "--student", "student-0000")
@@ -223,10 +226,10 @@ def main() -> None:
         make_course(folder)
         plain = Path(shutil.copytree(folder, folder.with_name("stock")))
         make_stock(plain)
-        result["stock"] = stock(plain, sample)
-        print(json.dumps({"stock": result["stock"]}), flush=True)
-        result["same_kinds"] = ours(folder, 2 * sizes[0], STOCK_KINDS, "--no-feedback")
-        print(json.dumps({"same_kinds": result["same_kinds"]}), flush=True)
+        result["stock"] = [stock(plain, sample)]
+        result["same_kinds"] = ours(folder, 3 * sizes[0], STOCK_KINDS, "--no-feedback")
+        result["stock"].append(stock(plain, sample))
+        print(json.dumps({name: result[name] for name in ("stock", "same_kinds")}), flush=True)
         result["class"] = []
         for count in sizes:
             shutil.rmtree(folder)
@@ -246,9 +249,15 @@ def main() -> None:
     print(f"\n{json.dumps(result['bars'], indent=1)}\nwritten to {path}")
 
 
+def stock_seconds(result: dict[str, Any]) -> float:
+    """Return how long stock nbgrader would take for as many submissions of the same kinds."""
+    more = result["same_kinds"]["submissions"] - 1
+    return statistics.fmean(one["seconds_for_one"] + more * one["seconds_each"] for one in result["stock"])
+
+
 def bars(result: dict[str, Any]) -> dict[str, Any]:
     """Return what was to be reached and whether it was."""
-    ratio = result["stock"]["seconds_each"] / result["same_kinds"]["seconds_each"]
+    ratio = stock_seconds(result) / result["same_kinds"]["seconds"]
     last = result["class"][-1]
     found = {"times the throughput of stock": {"measured": round(ratio, 1), "met": ratio >= 15.0}}
     if last["submissions"] == 1000:
