@@ -280,13 +280,13 @@ def edition(
 
 @main.command(cls=Command, rich_help_panel=CONTRIBUTORS)
 def rubric(
-    file: Annotated[Path, typer.Argument(help="Written answers, one JSON object a line.")],
+    files: Annotated[list[Path], typer.Argument(help="Written answers, one JSON object a line.")],
     json: Annotated[bool, typer.Option("--json", help="Print the verdicts, one JSON object a line.")] = False,
 ) -> None:
     """Read written answers; with labels, say how well the rubric does and which it misjudges.
 
-    Example: crash-course rubric answers.jsonl
+    Example: crash-course rubric answers.jsonl more.jsonl
     """
     from grader.answers.rubric import command
 
-    raise typer.Exit(command.rubric(file, json))
+    raise typer.Exit(command.rubric(files, json))

@@ -798,6 +798,28 @@ def save_checkpoint(state):
 """,
         "",
     ),
+    "temp_removed_after_the_rename": (
+        """
+import json, os
+def save_checkpoint(state):
+    with open("t", "w") as f:
+        json.dump(state, f)
+    os.replace("t", "checkpoint.json")
+    os.remove("t")
+""",
+        "leave that line out",
+    ),
+    "linked_onto_the_name": (
+        """
+import json, os
+def save_checkpoint(state):
+    with open("t", "w") as f:
+        json.dump(state, f)
+    os.link("t", "checkpoint.json")
+    os.unlink("t")
+""",
+        "refuses a name that is taken",
+    ),
     "nothing": ("def save_checkpoint(state):\n    pass\n", "checkpoint.json was not there"),
     "fields_dropped": (
         """
@@ -825,10 +847,10 @@ def save_checkpoint(state):
 }
 BOTH = {
     "append", "thread_not_joined", "unserialisable", "another_name", "every_time_elsewhere", "nothing",
-    "swallowed_error", "never_closed",
+    "swallowed_error", "never_closed", "temp_removed_after_the_rename", "linked_onto_the_name",
 }  # fmt: skip
 """Saves that leave nothing to read while a tool runs, so that point A fails with them."""
-STOPS = {"unserialisable"}
+STOPS = {"unserialisable", "temp_removed_after_the_rename", "linked_onto_the_name"}
 
 WRONG: dict[str, Variant] = {
     **{

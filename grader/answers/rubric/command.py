@@ -1,4 +1,4 @@
-"""What ``crash-course rubric FILE.jsonl`` prints."""
+"""What ``crash-course rubric FILE.jsonl …`` prints."""
 
 import json
 import sys
@@ -10,21 +10,25 @@ from grader.words import say
 from .figures import as_json, measure, misjudged, read_file
 
 
-def rubric(path: Path, as_lines: bool) -> int:
-    """Read a file of answers; print verdicts as JSON lines, or the figures and the misjudged ones."""
-    try:
-        lines = list(read_file(path))
-    except OSError as error:
-        why = error.strerror or type(error).__name__
-        text = Text(
-            en=f"{path} cannot be read ({why}); give a file with one answer a line.",
-            zh=f"读不了 {path}（{why}）；请给一个每行一份答案的文件。",
-        )
-        print(say(text), file=sys.stderr)
-        return 2
-    for line in lines:
-        if line.fault is not None:
-            print(say(line.fault), file=sys.stderr)
+def rubric(paths: list[Path], as_lines: bool) -> int:
+    """Read files of answers; print verdicts as JSON lines, or the figures of all of them and the misjudged ones."""
+    lines = []
+    for path in paths:
+        try:
+            found = list(read_file(path))
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            text = Text(
+                en=f"{path} cannot be read ({why}); give a file with one answer a line.",
+                zh=f"读不了 {path}（{why}）；请给一个每行一份答案的文件。",
+            )
+            print(say(text), file=sys.stderr)
+            return 2
+        for line in found:
+            if line.fault is not None:
+                where = f"{path}, " if len(paths) > 1 else ""
+                print(f"{where}{say(line.fault)}", file=sys.stderr)
+        lines += found
     read = [line for line in lines if line.fault is None]
     if as_lines:
         for line in read:

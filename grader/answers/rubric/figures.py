@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.verdict import Text
 
-from . import read_level1, read_level2
+from . import LEVEL1, LEVEL2, read, read_level1, read_level2
 from .reading import Reading
 
 
@@ -69,7 +69,15 @@ def read_item(item: Mapping[str, Any], number: int = 1) -> Line:
     if "hazard_1" in item or "hazard_2" in item:
         texts = {key: item.get(key, "") for key in ("hazard_1", "hazard_2")}
         return Line(number, name, read_level2(texts["hazard_1"], texts["hazard_2"]), labels, texts)
-    return _fault(number, 'neither "answer" nor "hazard_1" and "hazard_2"', "没有 answer，也没有 hazard_1、hazard_2")
+    if item.get("criterion") in (*LEVEL1, *LEVEL2):
+        criterion, text, right = item["criterion"], item.get("text", ""), item.get("right")
+        labels = {criterion: right} if isinstance(right, bool) else None
+        return Line(number, name, {criterion: read(criterion, text)}, labels, {criterion: text})
+    return _fault(
+        number,
+        'no "answer", "hazard_1" and "hazard_2", or known "criterion"',
+        "没有 answer，没有 hazard_1 和 hazard_2，也没有已知的 criterion",
+    )
 
 
 def read_line(number: int, line: str) -> Line:

@@ -124,8 +124,12 @@ class Atomic:
         if f"[Errno {errno.EXDEV}]" in failure.message:
             return words("atomic.exdev", why=why)
         if failure.type == "FileNotFoundError":
+            if any(failure.message.endswith((f": '{name}'", f"/{name}'")) for name in _renamed(outcome)):
+                return words("atomic.gone_already", why=why)
             wrong_way = f"{NAME}' -> " in failure.message
             return words("atomic.wrong_way" if wrong_way else "atomic.not_found", why=why)
+        if failure.type == "FileExistsError" and f"-> '{NAME}'" in failure.message:
+            return words("atomic.taken", why=why, file=plain(NAME))
         return words("atomic.raised", why=why)
 
     def _explain(self, played: Film, fault: Fault, outcome: Outcome) -> Text:
@@ -324,3 +328,9 @@ class Atomic:
                 if not folder_safe:
                     return words("power.folder", at=at)
         return None
+
+
+def _renamed(outcome: Outcome) -> set[str]:
+    """Return the names, without their folders, from which files were renamed."""
+    operations = outcome.recording.operations if outcome.recording is not None else ()
+    return {op.old_name for op in operations if isinstance(op, Rename)}

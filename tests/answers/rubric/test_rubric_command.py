@@ -44,6 +44,21 @@ def test_labels_give_figures() -> None:
     assert "80 labels" in result.stdout and "abstained" in result.stdout
 
 
+def test_the_answers_kept_for_the_tests_are_all_read_in_one_call() -> None:
+    files = [str(HERE / name) for name in ("open_level2.jsonl", "own.jsonl")]
+    result = run.invoke(main, ["rubric", *files], env={"CRASH_COURSE_LANG": "en"})
+    assert result.exit_code == 0 and result.stderr == ""
+    kept = len((HERE / "own.jsonl").read_text(encoding="utf-8").splitlines())
+    assert f"{80 + kept} labels" in result.stdout and " 0 wrong ones accepted" in result.stdout
+
+
+def test_with_several_files_a_malformed_line_is_named_with_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "answers.jsonl"
+    file.write_text('{"id": "x", "criterion": "speed", "text": "It is slow."}', encoding="utf-8")
+    result = run.invoke(main, ["rubric", str(HERE / "own.jsonl"), str(file)], env={"CRASH_COURSE_LANG": "en"})
+    assert result.exit_code == 1 and f"{file}, line 1: " in result.stderr
+
+
 def test_without_labels_each_reading_is_told(tmp_path: Path) -> None:
     file = tmp_path / "answers.jsonl"
     file.write_text('{"id": "q", "hazard_1": "It is slow.", "hazard_2": ""}', encoding="utf-8")
