@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from .lexicon import Found, concepts, evaluate, rules
@@ -76,6 +77,7 @@ def own_words(criterion: str) -> list[str]:
     return sorted(set(re.findall(r"[a-z]+", text)) - {"near", "before", "sum", "compare", "apart"})
 
 
+@lru_cache(maxsize=256)
 def look(criterion: str, found: Found) -> Evidence:
     """Gather the evidence."""
     text = found.text

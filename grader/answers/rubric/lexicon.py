@@ -5,7 +5,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ def concepts() -> dict[str, re.Pattern[str]]:
     return out
 
 
-@dataclass
+@dataclass(eq=False)
 class Found:
     """A text with what was found in it; concepts are searched when first asked for."""
 
@@ -50,10 +50,11 @@ class Found:
     strengths: dict[str, tuple[float, ...]] = field(default_factory=dict)
     """How far the points of each criterion are made, once worked out."""
 
-    @classmethod
-    def of(cls, text: str) -> "Found":
-        """Find concepts in a text as the learner wrote it."""
-        return cls(normalise(text))
+    @staticmethod
+    @lru_cache(maxsize=64)
+    def of(text: str) -> "Found":
+        """Find concepts in a text as the learner wrote it, once for all the criteria that it is read for."""
+        return Found(normalise(text))
 
     def spans(self, name: str) -> list[tuple[int, int]]:
         """Where the concept is said."""
