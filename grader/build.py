@@ -18,6 +18,7 @@ from grader.translations import FOLDER, OutOfStep, lay_over, translations
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 STARTS = "grader/levels/starts.json"
 TRANSLATED = "grader/classroom/translated.json"
+STRAY = "is not part of the release"
 NBGRADER_DEFAULTS = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
 
 
@@ -51,11 +52,19 @@ def _is_source(path: Path) -> bool:
 
 
 def notebook_text(source: Path) -> str:
-    """Return the notebook that ``source`` makes, as the text of its ``.ipynb`` file."""
+    """Return the notebook that ``source`` makes, as the text of its ``.ipynb`` file.
+
+    Raises:
+        ValueError: it makes none; the message names the file, and the line where jupytext stopped.
+    """
     import jupytext
     import nbformat
 
-    notebook = jupytext.reads(source.read_text(encoding="utf-8"), fmt="md:myst")
+    try:
+        notebook = jupytext.reads(source.read_text(encoding="utf-8"), fmt="md:myst")
+    except Exception as problem:  # of jupytext's own, which does not know the file's name
+        why = " ".join(str(problem).split())
+        raise ValueError(f"{source.parent.name}/{source.name}: {why}") from None
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     taken: set[str] = set()
@@ -67,7 +76,7 @@ def notebook_text(source: Path) -> str:
                 cell.metadata["nbgrader"]["locked"] = True
         cell.id = _cell_id(source.stem, number, marks)
         if cell.id in taken:
-            raise ValueError(f"{source.name}: the cell id {cell.id} is used twice")
+            raise ValueError(f"{source.parent.name}/{source.name}: the cell id {cell.id} is used twice")
         taken.add(cell.id)
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
@@ -130,16 +139,37 @@ def made_files(root: Path) -> dict[str, bytes]:
     return made
 
 
-def untranslated(root: Path) -> list[Difference]:
-    """Return the translations that do not fit the English notebooks of the checkout, and what is the matter."""
+def untranslated(root: Path, made: dict[str, bytes]) -> list[Difference]:
+    """Return the translations that do not fit the English notebooks, and what is the matter.
+
+    ``made`` is what :func:`made_files` gives. A translation of no notebook is :func:`unlisted`'s.
+    """
     found = []
     for source, (language, english) in translations(root).items():
-        path = root / english
+        text = made.get(english, b"").decode("utf-8")
+        if not text:
+            continue
         try:
-            lay_over(path.read_text(encoding="utf-8") if path.is_file() else "", source, language)
+            lay_over(text, source, language)
         except OutOfStep as problem:
             found.append(Difference(source.relative_to(root).as_posix(), f"is out of step: {problem}"))
     return found
+
+
+def unlisted(root: Path) -> list[Difference]:
+    """Return the files that look like a part of the course and are none."""
+    known = {source.with_suffix(".ipynb") for source in sources(root)}
+    found = []
+    for file in sorted([*root.glob("lessons/[0-9][0-9]_*.md"), *root.glob("solutions/level*/level*.md")]):
+        if file.with_suffix(".ipynb") not in known:
+            found.append((file, "makes no notebook: it lacks the jupytext header that the others begin with"))
+    for file in sorted(root.glob("lessons/*.ipynb")):
+        if file not in known and not file.with_suffix(".md").is_file():
+            found.append((file, "has no text source: write its .md, or take it away"))
+    for file, (_, english) in translations(root).items():
+        if not (root / english).is_file():
+            found.append((file, f"translates nothing, for there is no {english}: rename it, or take it away"))
+    return [Difference(file.relative_to(root).as_posix(), reason) for file, reason in found]
 
 
 def starts_text(release: dict[str, bytes]) -> str:
@@ -183,13 +213,13 @@ def differences(root: Path, made: dict[str, bytes] | None = None) -> list[Differ
     for file in strays:
         path = file.relative_to(root).as_posix()
         if file.is_file() and ".ipynb_checkpoints" not in path and path not in made:
-            found.append(Difference(path, "is not part of the release"))
+            found.append(Difference(path, STRAY))
     return found
 
 
-def build(root: Path) -> list[str]:
+def build(root: Path, made: dict[str, bytes] | None = None) -> list[str]:
     """Bring every generated file into step and return the paths that were written or removed."""
-    made = made_files(root)
+    made = made_files(root) if made is None else made
     changed = []
     for difference in differences(root, made):
         file = root / difference.path

@@ -246,9 +246,9 @@ def build(
 
     Example: crash-course build --check
     """
-    from grader.classroom import commands
+    from grader import build_command
 
-    raise typer.Exit(commands.build(check))
+    raise typer.Exit(build_command.build(check))
 
 
 @main.command(cls=Command, rich_help_panel=CONTRIBUTORS)
@@ -259,9 +259,9 @@ def translate(
 
     Example: crash-course translate translations/zh/lessons/06_two_save_points.md
     """
-    from grader.classroom import commands
+    from grader import build_command
 
-    raise typer.Exit(commands.translate(source))
+    raise typer.Exit(build_command.translate(source))
 
 
 @main.command(cls=Command, rich_help_panel=CONTRIBUTORS)

@@ -29,32 +29,63 @@ class Criterion:
     """Written answers: the points a full answer makes, shown to compare with."""
 
 
-def _text(entry: dict[str, str]) -> Text:
-    return Text(en=entry["en"], zh=entry["zh"])
-
-
-def _texts(entry: dict[str, list[str]]) -> tuple[Text, ...]:
-    return tuple(Text(en=en, zh=zh) for en, zh in zip(entry["en"], entry["zh"], strict=True))
+class Malformed(ValueError):
+    """``criteria.toml`` can't be read; the message names the criterion and what is the matter with it."""
 
 
 @cache
 def criteria() -> dict[str, Criterion]:
-    """Return every criterion by its id, in the order of the course."""
-    with (Path(__file__).parent / "criteria.toml").open("rb") as file:
-        tables: dict[str, Any] = tomllib.load(file)
-    return {
-        key: Criterion(
+    """Return every criterion by its id, in the order of the course.
+
+    Raises:
+        Malformed: the file is no TOML, or an entry lacks something.
+    """
+    return read((Path(__file__).parent / "criteria.toml").read_bytes())
+
+
+def read(data: bytes) -> dict[str, Criterion]:
+    """Return the criteria that a ``criteria.toml`` with these bytes lists; raises :class:`Malformed`."""
+    try:
+        tables = tomllib.loads(data.decode("utf-8"))
+    except ValueError as problem:
+        raise Malformed(f"grader/criteria.toml can't be read: {problem}.") from None
+    return {key: _criterion(key, entry) for key, entry in tables.items()}
+
+
+def _criterion(key: str, entry: Any) -> Criterion:
+    try:
+        return Criterion(
             id=key,
             exercise=entry["exercise"],
             cell=entry["cell"],
             kind=entry["kind"],
-            points=float(entry["points"]),
-            statement=_text(entry["statement"]),
-            hints=_texts(entry["hints"]),
-            compare=_texts(entry["compare"]) if "compare" in entry else (),
+            points=_number(entry["points"]),
+            statement=Text(en=entry["statement"]["en"], zh=entry["statement"]["zh"]),
+            hints=_texts("hints", entry["hints"]),
+            compare=_texts("compare", entry["compare"]) if "compare" in entry else (),
         )
-        for key, entry in tables.items()
-    }
+    except KeyError as problem:
+        what = f"has no {problem.args[0]}"
+        if problem.args[0] in ("en", "zh"):
+            what = f"has a statement, hints or compare without .{problem.args[0]}"
+    except Malformed as problem:
+        what = str(problem)
+    except (TypeError, AttributeError):
+        what = "is not written as the other criteria are"
+    raise Malformed(f"grader/criteria.toml: [{key}] {what}.")
+
+
+def _number(points: object) -> float:
+    if isinstance(points, int | float) and not isinstance(points, bool):
+        return float(points)
+    raise Malformed(f"has points = {points!r}, which is no number")
+
+
+def _texts(what: str, entry: dict[str, list[str]]) -> tuple[Text, ...]:
+    en, zh = entry["en"], entry["zh"]
+    if len(en) != len(zh):
+        raise Malformed(f"has {len(en)} {what} in English and {len(zh)} in Chinese")
+    return tuple(Text(en=one, zh=other) for one, other in zip(en, zh, strict=True))
 
 
 def exercises() -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 Every sentence is there in both languages and asks for the same values; every reference solution passes and every
 release fails; every check cell is a listed criterion and says what it asks; every criterion has its wording and three
-hints in both languages; the points that a notebook's tables name are those that are given. That the notebooks are in
+hints in both languages; the points that a notebook's tables name are those that are given; every "your turn" cell of a
+lesson has its judge. That the notebooks are in
 step with their sources is :mod:`grader.build`'s.
 """
 
@@ -37,6 +38,7 @@ def inspect(root: Path, step: Callable[[str], None] = lambda exercise: None) -> 
     if unsaid:  # a judge that can't speak would seem to be wrong about everything
         return unsaid
     found = [Difference("grader/criteria.toml", fault) for one in criteria().values() for fault in _wording(one)]
+    found += _lesson_checks(root)
     solved = {path.stem: path for path in sorted(root.glob("solutions/*/*.ipynb"))}
     for name in solved.keys() - set(exercises()):
         found.append(Difference(solved[name].relative_to(root).as_posix(), "has no criteria in grader/criteria.toml"))
@@ -47,10 +49,14 @@ def inspect(root: Path, step: Callable[[str], None] = lambda exercise: None) -> 
             found.append(Difference(path, "is missing, or its release is"))
             continue
         step(exercise)
-        found += [Difference(path, fault) for fault in _cells(root / path, of_exercise(exercise))]
-        for source in (f"solutions/{exercise}/{exercise}.md", *_translated(root, exercise)):
+        edited = f"solutions/{exercise}/{exercise}.md"
+        found += [Difference(edited, fault) for fault in _cells(root / path, of_exercise(exercise))]
+        for source in (edited, *_translated(root, exercise)):
             found += [Difference(source, fault) for fault in _named_points(root / source, of_exercise(exercise))]
-        found += [Difference(path, f"does not pass: {fault}") for fault, _ in _judged(root / path, solved=True)]
+        failed = [fault for fault, _ in _judged(root / path, solved=True)]
+        if failed:
+            why = f"`crash-course check {path}` says why"
+            found.append(Difference(edited, f"does not pass {', '.join(failed)}: {why}"))
         where = release.relative_to(root).as_posix()
         for fault, met in _judged(release, solved=False):
             found.append(Difference(where, f"{'passes' if met else 'waits for a person'} unsolved: {fault}"))
@@ -73,7 +79,7 @@ def _sentences(root: Path, path: Path) -> Iterator[Difference]:
     for key, entry in entries.items():
         fault = _sentence(entry)
         if fault:
-            yield Difference(path.relative_to(root).as_posix(), f"{fault}: the sentence [{key}]")
+            yield Difference(path.relative_to(root).as_posix(), f"has a sentence [{key}] that {fault}")
 
 
 def _sentence(entry: Any) -> str | None:
@@ -82,13 +88,24 @@ def _sentence(entry: Any) -> str | None:
     asked = []
     for one in LANGUAGES:
         if not str(entry.get(one, "")).strip():
-            return f"is not there in {one}"
+            return f"lacks its {one}"
         try:
             asked.append({name for _, name, _, _ in string.Formatter().parse(entry[one]) if name})
         except ValueError as problem:
             return f"has a brace out of place in {one} ({problem})"
     differ = sorted(asked[0] ^ asked[1])
     return f"has {{{'}, {'.join(differ)}}} in one language and not in the other" if differ else None
+
+
+def _lesson_checks(root: Path) -> Iterator[Difference]:
+    """Name the "your turn" cells that nobody judges."""
+    from minagent.course.yourturn import JUDGES
+
+    for path in sorted(root.glob("lessons/[0-9][0-9]_*.md")):
+        for name in re.findall(r'^check\("([^"]+)"\)$', path.read_text(encoding="utf-8"), re.MULTILINE):
+            if name not in JUDGES:
+                reason = f'has check("{name}"), which no @turn in lessons/minagent/course/turns_*.py judges'
+                yield Difference(path.relative_to(root).as_posix(), reason)
 
 
 def _translated(root: Path, exercise: str) -> list[str]:
@@ -137,15 +154,26 @@ def _cells(path: Path, listed: tuple[Criterion, ...]) -> Iterator[str]:
         for name, cell in cells.items()
         if cell["metadata"]["nbgrader"]["grade"] and not cell["metadata"]["nbgrader"]["solution"]
     ]
-    if checks != [criterion.id for criterion in listed]:
-        yield f"has the check cells {', '.join(checks)}; the criteria are {', '.join(c.id for c in listed)}"
+    wanted = [criterion.id for criterion in listed]
+    if checks != wanted:
+        unknown, lacking = sorted(set(checks) - set(wanted)), sorted(set(wanted) - set(checks))
+        if unknown:
+            yield f"has a check cell {', '.join(unknown)}, which is no criterion of grader/criteria.toml"
+        if lacking:
+            yield f"has no check cell {', '.join(lacking)}, which is a criterion of grader/criteria.toml"
+        if not unknown and not lacking:
+            yield f"has its check cells in another order than grader/criteria.toml: {', '.join(wanted)}"
         return
     for criterion in listed:
         cell = cells[criterion.id]
         if cell["metadata"]["nbgrader"]["points"] != criterion.points:
-            yield f"gives other points than grader/criteria.toml for {criterion.id}: mend the cell's header in the .md"
+            said, given = cell["metadata"]["nbgrader"]["points"], f"{criterion.points:g}"
+            yield f"says {said} points for {criterion.id} in the cell's header; grader/criteria.toml gives {given}"
         if "".join(cell["source"]) != f'"""{criterion.statement.en}"""\ncheck("{criterion.id}")':
-            yield f'has other words in the cell {criterion.id} than its statement and check("{criterion.id}")'
+            yield (
+                f"has other words in the cell {criterion.id} than its statement.en in grader/criteria.toml, "
+                f'in triple quotes, and check("{criterion.id}")'
+            )
         if not cells.get(criterion.cell, {"metadata": {}})["metadata"].get("nbgrader", {}).get("solution"):
             yield f"has no answer cell {criterion.cell}, which {criterion.id} is about"
 

@@ -10,7 +10,7 @@ and strings may differ. Cells that are not in the translation stay as they are; 
 import ast
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from grader.criteria import criteria
 
 FOLDER = "translations"
 NAMES = {"zh": "Simplified Chinese"}
+NAMED = 3
+"""Cells of one fault that are named before "and so many more"."""
 _SPEAK = {"zh": "从这里起，检查和图都说中文"}
 _HEADER = """---
 jupytext:
@@ -43,6 +45,8 @@ class Translated:
 
     of: str
     english: str
+    kind: str
+    """``markdown`` or ``code``."""
     source: str
     todo: bool
     """Put in by ``crash-course translate``; a translator takes the mark away."""
@@ -76,8 +80,38 @@ def read(source: Path) -> list[Translated]:
         of, english = cell.metadata.get("of"), cell.metadata.get("english")
         if not isinstance(of, str):
             raise OutOfStep(f"{source.name}: cell {number} does not say in its header which cell it translates (of)")
-        cells.append(Translated(of, str(english), cell.source, bool(cell.metadata.get("todo"))))
+        todo = bool(cell.metadata.get("todo"))
+        cells.append(Translated(of, str(english or ""), cell.cell_type, cell.source, todo))
     return cells
+
+
+def paired(cells: Sequence[Mapping[str, Any]], own: Sequence[Translated]) -> dict[str, Translated]:
+    """Return which cell of a translation belongs to which English cell, by the English cell's id.
+
+    A cell put in or taken out of the English changes the ids of those after it, and a fingerprint tells them all the
+    same. One whose English text has changed too goes by its id, or by what stands before and after it.
+    """
+    place = {cell["id"]: number for number, cell in enumerate(cells)}
+    kinds = {cell["id"]: cell["cell_type"] for cell in cells}
+    prints = {cell["id"]: fingerprint("".join(cell["source"])) for cell in cells}
+    found: dict[str, int] = {}
+    for number, one in enumerate(own):
+        if prints.get(one.of) == one.english and one.of not in found:
+            found[one.of] = number
+    for number, one in enumerate(own):
+        if number not in found.values():
+            same = [name for name in prints if prints[name] == one.english and name not in found]
+            found.update({name: number for name in same[:1]})
+    for number, one in enumerate(own):
+        if number in found.values():
+            continue
+        before = max((place[name] for name, other in found.items() if other < number), default=-1)
+        after = min((place[name] for name, other in found.items() if other > number), default=len(cells))
+        free = [name for name in place if name not in found and kinds[name] == one.kind]
+        between = [name for name in free if before < place[name] < after]
+        likely = [one.of] if one.of in free else between
+        found.update({name: number for name in likely[:1]})
+    return {name: own[number] for name, number in found.items()}
 
 
 def lay_over(english: str, source: Path, language: str) -> str:
@@ -94,27 +128,47 @@ def lay_over(english: str, source: Path, language: str) -> str:
     if not english:
         raise OutOfStep(f"there is no English notebook that {source.name} could translate")
     notebook = json.loads(english)
-    theirs = {cell.of: cell for cell in read(source)}
-    ids = {cell["id"] for cell in notebook["cells"]}
-    faults = [f"there is no cell {name} in English any more" for name in theirs if name not in ids]
+    own = read(source)
+    theirs = paired(notebook["cells"], own)
+    kept = {id(one) for one in theirs.values()}
+    faults: dict[str, list[str]] = {}
+
+    def fault(what: str, name: str) -> None:
+        faults.setdefault(what, []).append(name)
+
+    for one in own:
+        if id(one) not in kept:
+            fault("{} no longer in English", one.of)
     for cell in notebook["cells"]:
-        before = "".join(cell["source"])
-        own = theirs.get(cell["id"])
-        if own is None:
+        name, before = cell["id"], "".join(cell["source"])
+        mine = theirs.get(name)
+        if mine is None:
             if cell["cell_type"] == "markdown":
-                faults.append(f"cell {cell['id']} is not translated")
+                fault("{} not translated", name)
             after = _docstring(cell, before, language)
         else:
-            if own.todo or own.english != fingerprint(before):
-                faults.append(f"the English text of cell {cell['id']} is new or has changed")
-            if cell["cell_type"] == "code" and not same_code(before, own.source):
-                faults.append(f"cell {cell['id']} changes more than comments and strings")
-            after = own.source
+            if not mine.english:
+                fault("{} without a fingerprint of the English text", name)
+            elif mine.english != fingerprint(before):
+                fault("the English text of {} is new or has changed", name)
+            elif mine.of != name:
+                fault("{} named otherwise in English now", mine.of)
+            elif mine.todo:
+                fault("{} still marked todo", name)
+            if cell["cell_type"] == "code" and not same_code(before, mine.source):
+                fault("{} changed in more than comments and strings", name)
+            after = mine.source
         cell["source"] = after.splitlines(keepends=True)
     if faults:
-        raise OutOfStep("; ".join(faults))
+        raise OutOfStep("; ".join(what.format(_cells(names, what)) for what, names in faults.items()))
     notebook["cells"].insert(1, _speaks(source.stem, language))
     return json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
+
+
+def _cells(names: list[str], what: str) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    verb = {True: " is" if len(names) == 1 else " are", False: ""}[what.startswith("{}")]
+    return f"cell{'s' if len(names) > 1 else ''} {', '.join(names[:NAMED])}{more}{verb}"
 
 
 def _speaks(stem: str, language: str) -> dict[str, Any]:
@@ -163,20 +217,28 @@ def _shape(source: str) -> str:
 def skeleton(english: str, source: Path) -> tuple[str, list[str]]:
     """Return the text of a translation with every cell that it lacks, and the ids of the cells to work on.
 
-    What is translated already stays. A cell that is new, or whose English text has changed, is marked ``todo``.
+    What is translated already stays. A cell that is new, or whose English text has changed, is marked ``todo``; so is
+    one that has no English any more, at the end.
     """
-    theirs = {cell.of: cell for cell in read(source)} if source.is_file() else {}
+    cells = json.loads(english)["cells"]
+    own = read(source) if source.is_file() else []
+    theirs = paired(cells, own)
     parts, todo = [_HEADER], []
-    for cell in json.loads(english)["cells"]:
+    for cell in cells:
         before = "".join(cell["source"])
-        own = theirs.get(cell["id"])
-        if own is None and cell["cell_type"] != "markdown":
+        mine = theirs.get(cell["id"])
+        if mine is None and cell["cell_type"] != "markdown":
             continue
-        stale = own is None or own.todo or own.english != fingerprint(before)
+        stale = mine is None or mine.todo or mine.english not in ("", fingerprint(before))
         if stale:
             todo.append(cell["id"])
-        text = before if own is None else own.source
+        text = before if mine is None else mine.source
         parts.append(_cell(cell["cell_type"], cell["id"], fingerprint(before), stale, text))
+    kept = {id(one) for one in theirs.values()}
+    for one in own:
+        if id(one) not in kept:
+            todo.append(one.of)
+            parts.append(_cell(one.kind, one.of, one.english, True, one.source))
     return "\n".join(parts), todo
 
 

@@ -59,6 +59,11 @@ class Group(TyperGroup):
             # Two libraries may bring the classes, typer or click, so they are known by what they can do.
             if type(error).__name__ == "Abort":
                 raise SystemExit(1) from None
+            from grader.criteria import Malformed
+
+            if isinstance(error, Malformed):
+                print(error, file=sys.stderr)
+                raise SystemExit(2) from None
             if not hasattr(error, "format_message"):
                 raise
             self._refuse(error)

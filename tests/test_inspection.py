@@ -14,6 +14,7 @@ from grader.verdict import Text
 
 ROOT = Path(__file__).resolve().parent.parent
 SOLVED, RELEASED = "solutions/level1/level1.ipynb", "exercises/level1/level1.ipynb"
+EDITED = "solutions/level1/level1.md"
 
 
 def test_solutions_pass_releases_fail_and_nothing_is_unlisted() -> None:
@@ -54,7 +55,8 @@ def test_a_release_that_is_solved_already_is_named(course: Path) -> None:
 
 def test_a_solution_that_does_not_pass_is_named(course: Path) -> None:
     changed(course / SOLVED, "level1-answer", source="missing = {}")
-    assert (SOLVED, "does not pass: level1-turns") in faults(course)
+    ((path, reason),) = [one for one in faults(course) if "does not pass" in one[1]]
+    assert path == EDITED and "level1-turns" in reason and f"`crash-course check {SOLVED}` says why" in reason
 
 
 def test_a_missing_release_is_named(course: Path) -> None:
@@ -71,9 +73,10 @@ def test_an_exercise_without_criteria_is_named(course: Path) -> None:
 @pytest.mark.parametrize(
     ("cell", "change", "reason"),
     [
-        ("level1-turns", {"marks": {"points": 3}}, "gives other points than grader/criteria.toml for level1-turns"),
+        ("level1-turns", {"marks": {"points": 3}}, "says 3 points for level1-turns in the cell's header; "),
         ("level1-turns", {"source": 'check("level1-task")'}, "has other words in the cell level1-turns"),
-        ("level1-turns", {"marks": {"grade_id": "level1-trns"}}, "has the check cells level1-fields"),
+        ("level1-turns", {"marks": {"grade_id": "level1-trns"}}, "has a check cell level1-trns, which is no criterion"),
+        ("level1-turns", {"marks": {"grade_id": "level1-trns"}}, "has no check cell level1-turns, which is"),
         ("level1-answer", {"marks": {"solution": False}}, "has no answer cell level1-answer"),
     ],
 )
@@ -81,7 +84,7 @@ def test_a_check_cell_that_is_not_its_criterion_is_named(
     course: Path, cell: str, change: dict[str, Any], reason: str
 ) -> None:
     changed(course / SOLVED, cell, **change)
-    assert any(path == SOLVED and fault.startswith(reason) for path, fault in faults(course))
+    assert any(path == EDITED and fault.startswith(reason) for path, fault in faults(course))
 
 
 @pytest.mark.parametrize(
@@ -106,12 +109,12 @@ def test_a_criterion_without_its_words_is_named(
 @pytest.mark.parametrize(
     ("sentence", "reason"),
     [
-        ('en = "It stopped."', "is not there in zh: the sentence [stopped]"),
+        ('en = "It stopped."', "has a sentence [stopped] that lacks its zh"),
         (
             'en = "It stopped at {at}."\nzh = "在 {where} 停了。"',
-            "has {at}, {where} in one language and not in the other",
+            "has a sentence [stopped] that has {at}, {where} in one language and not in the other",
         ),
-        ('en = "It stopped {."\nzh = "停了。"', "has a brace out of place in en"),
+        ('en = "It stopped {."\nzh = "停了。"', "has a sentence [stopped] that has a brace out of place in en"),
         ('en = "It stopped.\nzh = "停了。"', "can't be read: "),
     ],
 )
@@ -123,6 +126,14 @@ def test_a_sentence_that_can_not_be_said_is_named_and_no_verdict_blamed(
     path.write_text(f'[met]\nen = "It holds {{n}} times."\nzh = "{{n}} 次都成立。"\n\n[stopped]\n{sentence}\n')
     (fault,) = faults(course)
     assert fault[0] == "grader/levels/level1.toml" and fault[1].startswith(reason)
+
+
+def test_a_lessons_check_that_nobody_judges_is_named(course: Path) -> None:
+    lesson = course / "lessons/06_two.md"
+    lesson.parent.mkdir()
+    lesson.write_text('check("lesson06-ask")\n\ncheck("lesson06-asked")\n')
+    ((path, reason),) = faults(course)
+    assert path == "lessons/06_two.md" and reason.startswith('has check("lesson06-asked"), which no @turn in')
 
 
 def test_points_that_a_notebooks_table_still_names_are_named(course: Path) -> None:

@@ -66,9 +66,9 @@ def test_a_translation_changes_prose_comments_and_strings(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("n = 3", "n = 4", "cell a-02 changes more than comments and strings"),
-        ("{n + 1} 个文件里的 {n} 个", "{n} 个文件", "cell a-02 changes more than comments and strings"),
-        ('"of": "a-01"', '"of": "a-09"', "there is no cell a-09 in English any more; cell a-01 is not translated"),
+        ("n = 3", "n = 4", "cell a-02 is changed in more than comments and strings"),
+        ("{n + 1} 个文件里的 {n} 个", "{n} 个文件", "cell a-02 is changed in more than comments and strings"),
+        ('"of": "a-01"', '"of": "a-09"', "cell a-09 is named otherwise in English now"),
         ('"english": "', '"english": "0', "the English text of cell a-01 is new or has changed"),
     ],
 )
@@ -84,8 +84,61 @@ def test_a_change_in_english_keeps_what_is_translated_and_marks_the_cell(tmp_pat
     assert todo == ["a-01"]
     assert "在这里提出。" in text and "n = 3  # 三" in text
     source.write_text(text, encoding="utf-8")
-    with pytest.raises(translations.OutOfStep, match="a-01 is new or has changed"):
+    with pytest.raises(translations.OutOfStep, match="cell a-01 is still marked todo"):
         translations.lay_over(changed, source, "zh")
+
+
+def english(*cells: str) -> str:
+    """Return a notebook whose cells have ids by their place, as a lesson's have."""
+    made = [
+        {"cell_type": "code" if text.startswith("x") else "markdown", "id": f"a-{number:02d}", "source": [text]}
+        for number, text in enumerate(cells, 1)
+    ]
+    return json.dumps({"cells": [{**cell, "metadata": {}} for cell in made], "metadata": {}})
+
+
+def begun(source: Path, *cells: str) -> None:
+    """Write a finished translation of English cells, each in small letters after 译."""
+    text, _ = translations.skeleton(english(*cells), source)
+    text = text.replace(', "todo": true', "")
+    for cell in cells:
+        if not cell.startswith("x"):
+            text = text.replace(f"\n{cell}\n", f"\n译 {cell.lower()}\n")
+    source.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("now", "todo", "kept", "said"),
+    [
+        (("One.", "New.", "x = 1", "Two.", "Three."), ["a-02"], 3, "cell a-02 is not translated"),
+        (("One.", "Three."), ["a-03"], 3, "cell a-03 is no longer in English"),
+        (("Two.", "One.", "x = 1", "Three."), [], 3, "cells a-03, a-01 are named otherwise in English now"),
+        (("New.", "One.", "x = 1", "Two!", "Three."), ["a-01", "a-04"], 3, "the English text of cell a-04"),
+        (("New.", "x = 2", "x = 3", "One."), ["a-01", "a-03", "a-04"], 3, "cells a-03, a-04 are no longer in English"),
+    ],
+)
+def test_a_cell_put_in_or_taken_out_leaves_the_others_their_translation(
+    tmp_path: Path, now: tuple[str, ...], todo: list[str], kept: int, said: str
+) -> None:
+    source = tmp_path / "a.md"
+    begun(source, "One.", "x = 1", "Two.", "Three.")
+    with pytest.raises(translations.OutOfStep, match=said):
+        translations.lay_over(english(*now), source, "zh")
+    text, marked = translations.skeleton(english(*now), source)
+    assert marked == todo and text.count("译 ") == kept
+    for name, cell in enumerate(now, 1):
+        if f"译 {cell.lower()}" in text:
+            before = text.split(f"译 {cell.lower()}")[0]
+            assert f'"of": "a-{name:02d}"' in before.splitlines()[-2]
+
+
+def test_a_new_code_cell_gets_its_fingerprint_and_no_mark(tmp_path: Path) -> None:
+    old = translations.fingerprint('n = 3  # three\nprint(f"{n} of {n + 1} files")')
+    source = written(tmp_path, (f"english: '{old}'", "english: ''"))
+    with pytest.raises(translations.OutOfStep, match="cell a-02 is without a fingerprint"):
+        translations.lay_over(ENGLISH, source, "zh")
+    text, todo = translations.skeleton(ENGLISH, source)
+    assert todo == [] and f"english: '{old}'" in text and "todo" not in text
 
 
 @pytest.fixture(scope="module")
@@ -111,10 +164,16 @@ def command(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_the_command_begins_a_translation_and_says_what_is_to_do(clone: Path) -> None:
     path = "translations/zh/lessons/06_two_save_points.md"
     first = command(clone, "translate", path)
-    assert first.returncode == 1 and "marked todo: 06_two_save_points-01" in first.stdout
+    assert first.returncode == 1 and "marked todo" in first.stdout and "06_two_save_points-01" in first.stdout
     assert "# 6 · Two save points" in (clone / path).read_text(encoding="utf-8")
     check = command(clone, "build", "--check")
     assert check.returncode == 1 and f"`crash-course translate {path}`" in check.stderr
+    lesson = clone / "lessons/06_two_save_points.md"
+    text = lesson.read_text(encoding="utf-8")
+    lesson.write_text(text.replace("## Your turn", "## Now you"), encoding="utf-8")
+    unbuilt = command(clone, "translate", path)
+    assert unbuilt.returncode == 2 and unbuilt.stderr.startswith("lessons/06_two_save_points.md has changed since")
+    lesson.write_text(text, encoding="utf-8")
     (clone / path).unlink()
     wrong = command(clone, "translate", "lessons/06_two_save_points.md")
     assert wrong.returncode == 2 and "translations/zh/lessons/06_two_save_points.md" in wrong.stderr

@@ -1,4 +1,4 @@
-"""What ``crash-course demo`` and ``crash-course build`` print."""
+"""What ``crash-course demo`` prints."""
 
 import json
 from pathlib import Path
@@ -8,11 +8,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from grader import build as building
 from grader.answers import sandbox
+from grader.build import find_checkout
 from grader.classroom.demo import Demo, Graded, Mark, run_demo
-from grader.inspection import inspect
-from grader.translations import FOLDER, NAMES, skeleton
 from grader.verdict import Text
 from grader.words import catalogue, say
 
@@ -27,7 +25,7 @@ def _say(key: str, **values: object) -> str:
 def demo(keep: Path | None, as_json: bool) -> int:
     """Grade the demo class and print its marks; return the exit code."""
     errors = Console(stderr=True, soft_wrap=True, highlight=False)
-    checkout = building.find_checkout()
+    checkout = find_checkout()
     if checkout is None:
         errors.print(_say("demo.checkout"), markup=False)
         return 2
@@ -128,64 +126,3 @@ def print_demo(result: Demo, console: Console) -> None:
 
 def _cell(mark: Mark) -> str:
     return WAIT if mark.waits else f"{mark.points:g}/{mark.max_points:g}"
-
-
-def translate(source: Path) -> int:
-    """Give a translation every cell it lacks, and mark those whose English text is new or has changed.
-
-    Args:
-        source: the translation, ``translations/zh/lessons/….md``; it is made when it is not there.
-
-    Returns the exit code: 1 while there is something to translate.
-    """
-    errors = Console(stderr=True, soft_wrap=True, highlight=False)
-    root = building.find_checkout()
-    if root is None:
-        errors.print(_say("build.checkout"), markup=False)
-        return 2
-    path = source.resolve()
-    english = path.relative_to(root).parts if path.is_relative_to(root) else ()
-    notebook = root.joinpath(*english[2:]).with_suffix(".ipynb")
-    if english[:1] != (FOLDER,) or english[1:2] not in [(name,) for name in NAMES] or not notebook.is_file():
-        errors.print(_say("translate.source", path=source), markup=False)
-        return 2
-    text, todo = skeleton(notebook.read_text(encoding="utf-8"), path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    key = "translate.todo" if todo else "translate.done"
-    print(_say(key, path=source, count=len(todo), cells=", ".join(todo)))
-    return 1 if todo else 0
-
-
-def build(check: bool) -> int:
-    """Bring the generated files into step, or with ``check`` only name those that are not.
-
-    Returns the exit code.
-    """
-    errors = Console(stderr=True, soft_wrap=True, highlight=False)
-    root = building.find_checkout()
-    if root is None:
-        errors.print(_say("build.checkout"), markup=False)
-        return 2
-    try:
-        if check:
-            found = building.differences(root)
-            for difference in found:
-                errors.print(_say("build.differs", path=difference.path, reason=difference.reason), markup=False)
-            for fault in [] if found else inspect(root, lambda name: print(_say("build.judging", exercise=name))):
-                errors.print(_say("build.fault", path=fault.path, reason=fault.reason), markup=False)
-                found.append(fault)
-            changed = []
-        else:
-            found, changed = [], building.build(root)
-        for stale in building.untranslated(root):
-            errors.print(_say("build.stale", path=stale.path, reason=stale.reason), markup=False)
-            found.append(stale)
-    except Exception as problem:
-        errors.print(_say("build.failed", reason=problem), markup=False)
-        return 2
-    for path in changed:
-        print(_say("build.written", path=path))
-    if not found and not changed:
-        print(_say("build.holds" if check else "build.same"))
-    return 1 if found else 0
