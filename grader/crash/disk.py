@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import pathlib
 import posixpath
 import site
 import stat
@@ -33,7 +34,7 @@ from pyfakefs.fake_filesystem import FakeFilesystem
 from pyfakefs.fake_filesystem_unittest import Patcher
 from pyfakefs.fake_open import FakeFileOpen
 from pyfakefs.fake_path import FakePathModule
-from pyfakefs.fake_pathlib import FakePath
+from pyfakefs.fake_pathlib import FakePath, FakePathlibModule
 
 from grader.crash import escapes, paths, threads
 from grader.crash.image import ROOT, Image, Inode
@@ -300,6 +301,9 @@ class Disk:
         wrap(FakeFilesystem, "chmod", moding)
         wrap(FakeFilesystem, "utime", moding)
         replace(FakePath, "touch", touching)
+        replace(FakePath, "read_text", pathlib.Path.read_text)  # Python's own know what this version takes
+        for name in ("owner", "group"):
+            replace(FakePathlibModule.PosixPath, name, getattr(pathlib.Path, name))
         for name, module in (("_os", self.calls), ("_io", self.patcher.fake_modules["io"])):
             if dumb is not None and name in dumb._Database.__dict__:  # kept in the class, where no patcher looks
                 replace(dumb._Database, name, module)

@@ -246,11 +246,19 @@ def run_under_strace(arguments: Sequence[str], log: Path, *, calls: str = CHANGI
 
 
 def calls_of(log: Path) -> Iterable[tuple[str, str, int | None]]:
-    """Name, arguments and result (None for a failure) of each call in a log, those of several threads put together."""
+    """Name, arguments and result (None for a failure) of each call in a log, those of several threads put together.
+
+    Those of the first process, which forks the others, are left out: it has descriptors of its own, and from Python
+    3.12 on it opens and closes one just when a child begins, to count its threads.
+    """
     half: dict[str, str] = {}
-    for line in log.read_text(errors="replace").splitlines():
+    lines = log.read_text(errors="replace").splitlines()
+    first = lines[0].partition(" ")[0] if lines else ""
+    for line in lines:
         pid, _, rest = line.partition(" ")
         rest = rest.strip()
+        if pid == first:
+            continue
         if rest.endswith("<unfinished ...>"):
             half[pid] = rest.removesuffix("<unfinished ...>").rstrip()
             continue

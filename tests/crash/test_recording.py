@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import inspect
 import io
 import os
 import pathlib
@@ -247,6 +248,32 @@ def test_hooks_leave_pyfakefs_as_it_was():
     recorded(ways.text)
     assert [pair[0] for pair in before] == [pair[0] for pair in hooks()]
     assert all(old is new for (_, old), (_, new) in zip(before, hooks(), strict=True))
+
+
+def test_a_path_takes_what_it_takes_in_this_python():
+    """``read_text(newline=...)`` came with 3.13, as did ``owner(follow_symlinks=...)``."""
+
+    def taken(kind):
+        functions = {name: getattr(kind, name, None) for name in dir(pathlib.Path) if not name.startswith("_")}
+        return {n: list(inspect.signature(f).parameters)[1:] for n, f in functions.items() if inspect.isfunction(f)}
+
+    real = taken(pathlib.PosixPath)
+    with Disk():
+        fake = taken(type(pathlib.Path()))
+    assert len(real) > 40
+    assert {name: fake.get(name) for name in real} == real
+
+
+def test_text_is_read_with_the_line_ends_it_has_where_python_can():
+    def read():
+        return Path("old.txt").read_text(encoding="ascii"), Path("old.txt").read_text("ascii", "strict", "")
+
+    with Disk(Image.of({"old.txt": b"a\r\nb"}, cwd=ROOT)):
+        if sys.version_info < (3, 13):
+            with pytest.raises(TypeError):
+                read()
+        else:
+            assert read() == ("a\nb", "a\r\nb")
 
 
 # -- what is not in the table of ways ----------------------------------------------------------------------------------
