@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from grader.answers.cells import to_python
-from grader.levels.literals import tree_of
+from grader.levels.literals import nodes_of
 
 _MOST = 12
 
@@ -47,11 +47,8 @@ def signs(cells: Sequence[tuple[str, str]]) -> list[str]:
     """
     found: list[str] = []
     for name, source in cells:
-        tree = tree_of(to_python(source))
-        if tree is None:
-            continue
         seen: set[str] = set()
-        for line, what in _Reader(tree).signs():
+        for line, what in _Reader(nodes_of(to_python(source))).signs():
             if what not in seen:
                 seen.add(what)
                 found.append(f"look at cell {name}, line {line}: {what}")
@@ -67,11 +64,18 @@ def learners_code(nb: Any) -> list[tuple[str, str]]:
     ]
 
 
+_TELLING = (
+    ast.Attribute, ast.Import, ast.ImportFrom, ast.Call, ast.FunctionDef, ast.AsyncFunctionDef, ast.Constant,
+    ast.Assign, ast.AugAssign, ast.Delete,
+)  # fmt: skip
+"""Nodes that may hold a sign; the others are most of a cell."""
+
+
 class _Reader:
     """Reads one cell."""
 
-    def __init__(self, tree: ast.Module) -> None:
-        self.nodes = list(ast.walk(tree))
+    def __init__(self, nodes: Sequence[ast.AST]) -> None:
+        self.nodes = nodes
         self.modules = {
             (alias.asname or alias.name).split(".")[0]
             for node in self.nodes
@@ -90,7 +94,8 @@ class _Reader:
 
     def signs(self) -> Iterator[tuple[int, str]]:
         """Return each sign with its line, in the order of the lines."""
-        found = [(getattr(node, "lineno", 0), what) for node in self.nodes for what in self._of(node)]
+        telling = (node for node in self.nodes if isinstance(node, _TELLING))
+        found = [(getattr(node, "lineno", 0), what) for node in telling for what in self._of(node)]
         return iter(sorted(found))
 
     def _of(self, node: ast.AST) -> Iterator[str]:

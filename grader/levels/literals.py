@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 
 from grader.levels.trial import plain
+
+_TAKES_ALL = re.compile(r"import[\s\\(]*\*")
 
 
 @lru_cache(maxsize=64)
@@ -18,6 +21,13 @@ def tree_of(source: str) -> ast.Module | None:
         return None
 
 
+@lru_cache(maxsize=64)
+def nodes_of(source: str) -> tuple[ast.AST, ...]:
+    """Return every node of a cell's syntax tree, none when it does not parse."""
+    tree = tree_of(source)
+    return () if tree is None else tuple(ast.walk(tree))
+
+
 def literal(sources: Iterable[str], name: str) -> tuple[object] | None:
     """Return the value that cells, run one after the other, leave in ``name``, in a tuple of its own.
 
@@ -26,7 +36,7 @@ def literal(sources: Iterable[str], name: str) -> tuple[object] | None:
     """
     found: tuple[object] | None = None
     for source in sources:
-        if name not in source and "*" not in source:
+        if name not in source and not _TAKES_ALL.search(source):
             continue
         tree = tree_of(source)
         if tree is None:
@@ -40,7 +50,7 @@ def literal(sources: Iterable[str], name: str) -> tuple[object] | None:
                     found = (plain(ast.literal_eval(value)),)
                 except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
                     return None
-        if sum(_binds(node, name) for node in ast.walk(tree)) != plainly:
+        if sum(_binds(node, name) for node in nodes_of(source)) != plainly:
             return None
     return found
 

@@ -46,9 +46,11 @@ class Expected:
 
     def is_new(self, content: bytes) -> bool:
         """Tell whether these bytes are the document that the save was to write."""
+        found = document(content)
+        if found is None:
+            return False
         if content not in self._known:
-            found = document(content)
-            self._known[content] = found is not None and _is_new(found, self.save, self.document)
+            self._known[content] = _is_new(found, self.save, self.document)
         return self._known[content]
 
     def fine(self, content: bytes | None) -> bool:

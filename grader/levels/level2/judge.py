@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import cached_property
 from typing import Any
 
 from grader.crash.operations import Escape
@@ -54,7 +55,7 @@ class Judge:
 
         They are read where they are literals, so that nothing the code does takes them away; else the cells are run.
         """
-        read = self._read_texts()
+        read = self._read_texts
         if len(read) == len(HAZARDS):
             return read, None
         outcome = self.case.first
@@ -69,9 +70,10 @@ class Judge:
 
     def literal_texts(self) -> dict[str, Any] | None:
         """Return the written answers when reading them is enough; None when a run is needed."""
-        read = self._read_texts()
+        read = self._read_texts
         return read if len(read) == len(HAZARDS) else None
 
+    @cached_property
     def _read_texts(self) -> dict[str, Any]:
         cells = self.case.sources.cells.values()
         return {name: value[0] for name in HAZARDS if (value := literal(cells, name)) is not None}
