@@ -55,16 +55,16 @@ def notebook_text(source: Path) -> str:
     """Return the notebook that ``source`` makes, as the text of its ``.ipynb`` file.
 
     Raises:
-        ValueError: it makes none; the message names the file, and the line where jupytext stopped.
+        ValueError: it makes none; the message says what stopped it, on which line.
     """
     import jupytext
     import nbformat
 
     try:
         notebook = jupytext.reads(source.read_text(encoding="utf-8"), fmt="md:myst")
-    except Exception as problem:  # of jupytext's own, which does not know the file's name
-        why = " ".join(str(problem).split())
-        raise ValueError(f"{source.parent.name}/{source.name}: {why}") from None
+    except Exception as problem:  # jupytext's own, of several lines
+        why = " ".join(str(problem).split(' in "<unicode string>"')[0].split())
+        raise ValueError(why) from None
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     taken: set[str] = set()
@@ -76,7 +76,7 @@ def notebook_text(source: Path) -> str:
                 cell.metadata["nbgrader"]["locked"] = True
         cell.id = _cell_id(source.stem, number, marks)
         if cell.id in taken:
-            raise ValueError(f"{source.parent.name}/{source.name}: the cell id {cell.id} is used twice")
+            raise ValueError(f"the cell id {cell.id} is used twice")
         taken.add(cell.id)
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
@@ -117,11 +117,17 @@ def release_files(root: Path, solved: dict[str, str]) -> dict[str, bytes]:
 
 
 def made_files(root: Path) -> dict[str, bytes]:
-    """Return every generated file of the checkout, by its path, as it ought to be now."""
-    notebooks = {
-        source.with_suffix(".ipynb").relative_to(root).as_posix(): notebook_text(source)
-        for source in sources(root)
-    }
+    """Return every generated file of the checkout, by its path, as it ought to be now.
+
+    Raises:
+        ValueError: a source makes no notebook; the message names it.
+    """
+    notebooks = {}
+    for source in sources(root):
+        try:
+            notebooks[source.with_suffix(".ipynb").relative_to(root).as_posix()] = notebook_text(source)
+        except ValueError as problem:
+            raise ValueError(f"{source.relative_to(root).as_posix()}: {problem}") from None
     made = {path: text.encode("utf-8") for path, text in notebooks.items()}
     release = release_files(root, notebooks)
     made.update(release)

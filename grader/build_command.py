@@ -97,8 +97,10 @@ def _newer(root: Path, notebook: Path) -> Path | None:
     if notebook.is_relative_to(root / "exercises"):
         source = root / "solutions" / name / f"{name}.md"
     built = source.with_suffix(".ipynb")
-    if not source.is_file() or (
-        built.is_file() and built.read_text(encoding="utf-8") == building.notebook_text(source)
-    ):
+    if not source.is_file():
         return None
-    return source
+    try:
+        made = building.notebook_text(source)
+    except ValueError:  # the build says what is the matter
+        return source
+    return None if built.is_file() and built.read_text(encoding="utf-8") == made else source

@@ -30,8 +30,20 @@ class Edition(Enum):
 main = typer.Typer(no_args_is_help=True, cls=Group)
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        print("crash-course", version("crash-course"))
+        raise typer.Exit
+
+
 @main.callback()
-def crash_course() -> None:
+def crash_course(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
     """Crash Course: how a long-running agent survives a crash, in notebooks that grade themselves."""
 
 

@@ -34,7 +34,7 @@ def test_it_is_read() -> None:
         ('statement.zh = "成立。"', "", "[level9-a] has a statement, hints or compare without .zh"),
         ("points = 3", "points = 'three'", "[level9-a] has points = 'three', which is no number"),
         ("points = 3", "", "[level9-a] has no points"),
-        ('statement.en = "It holds."\nstatement.zh = "成立。"', 'statement = "It holds."', "is not written as the other"),
+        ('statement.en = "It holds."\nstatement.zh = "成立。"', "statement = 3", "is not written as"),
         ("[level9-a]", "level9 = 3\n[level9-a]", "[level9] is not written as the other criteria are"),
         ('hints.en = ["One."', "hints.en = ('One.'", "can't be read: Invalid value (at line 9"),
     ],

@@ -60,6 +60,32 @@ def test_a_stray_or_stale_file_is_named(tmp_path: Path) -> None:
     assert release.read_bytes() == (ROOT / "exercises/level2/level2.ipynb").read_bytes()
 
 
+def test_what_looks_like_a_part_of_the_course_and_is_none_is_named(tmp_path: Path) -> None:
+    for name in ("lessons/01_a.md", "lessons/02_b.ipynb", "lessons/README.md", "translations/zh/lessons/03_c.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("# No header\n", encoding="utf-8")
+    assert {one.path: one.reason.split(":")[0] for one in build.unlisted(tmp_path)} == {
+        "lessons/01_a.md": "makes no notebook",
+        "lessons/02_b.ipynb": "has no text source",
+        "translations/zh/lessons/03_c.md": "translates nothing, for there is no lessons/03_c.ipynb",
+    }
+    assert build.unlisted(ROOT) == []
+
+
+def test_a_source_that_makes_no_notebook_is_named_in_one_line(tmp_path: Path) -> None:
+    text = (ROOT / "solutions/level2/level2.md").read_text(encoding="utf-8")
+    source = tmp_path / "solutions/level2/level2.md"
+    source.parent.mkdir(parents=True)
+    for old, new, said in (
+        ("  grade_id: level2-runs", " grade_id level2-runs", "Code cell"),
+        ("  grade_id: level2-runs", "  grade_id: level2-point-a", "the cell id level2-point-a is used twice"),
+    ):
+        source.write_text(text.replace(old, new), encoding="utf-8")
+        with pytest.raises(ValueError, match=said) as caught:
+            build.made_files(tmp_path)
+        assert str(caught.value).startswith("solutions/level2/level2.md: ") and "\n" not in str(caught.value)
+
+
 @pytest.mark.parametrize("path", SOLVED, ids=lambda path: path.stem)
 def test_no_line_of_a_solution_is_in_its_release(path: Path) -> None:
     solved, released = cells(path), cells(ROOT / "exercises" / path.parent.name / path.name)

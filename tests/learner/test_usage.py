@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from importlib import metadata
 from typing import Any
 
 import pytest
@@ -26,6 +27,12 @@ def texts() -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize(("name", "english"), list(texts()))
 def test_the_help_of_a_command_for_learners_or_instructors_is_there_in_chinese(name: str, english: str) -> None:
     assert CHINESE.search(usage.spoken(english, "zh")), f"{name}: put it into usage_zh.toml: {english}"
+
+
+def test_the_version_is_that_of_the_installed_package(command: Command) -> None:
+    done = command("--version")
+    assert (done.exit_code, done.stdout) == (0, f"crash-course {metadata.version('crash-course')}\n")
+    assert CHINESE.search(usage.spoken("Print the version and exit.", "zh"))
 
 
 @pytest.mark.parametrize("name", ["", *COMMANDS])
