@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.criteria import criteria, exercises, of_exercise
-from grader.levels.literals import tree_of
+from grader.levels.literals import parsed, tree_of
 from grader.verdict import Text
 from grader.words import catalogue
 
@@ -243,7 +243,7 @@ def _parses(source: str) -> int | None:
     if tree_of(source) is not None:
         return None
     try:
-        compile(source, "<cell>", "exec", ast.PyCF_ONLY_AST | _AWAIT, dont_inherit=True)
+        parsed(source, _AWAIT)
     except SyntaxError as error:
         return error.lineno or 0
     except (ValueError, RecursionError, MemoryError):

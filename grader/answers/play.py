@@ -19,6 +19,7 @@ from typing import Any
 
 from grader.levels import level1_drive
 from grader.levels.failures import Failure, Kind, Place
+from grader.levels.literals import parsed
 
 CELL = "<cell "
 
@@ -208,7 +209,7 @@ def _only_tries(source: str) -> bool:
         return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in _TRIES
 
     try:
-        return all(map(tries, ast.parse(source).body))
+        return all(map(tries, parsed(source).body))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
 

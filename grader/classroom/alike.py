@@ -14,6 +14,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from grader.levels.literals import parsed
+
 RUN = 12
 """How many pieces of syntax make one run of code."""
 WORDS = 5
@@ -97,7 +99,7 @@ def _cell(source: str) -> tuple[list[Piece], list[Piece]]:
     code: list[Piece] = []
     prose: list[Piece] = []
     try:
-        tree = ast.parse(source)
+        tree = parsed(source)
         _walk(tree, _Own(tree), code, prose)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return list(_rough(source)), []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -12,11 +13,27 @@ from grader.levels.trial import plain
 _TAKES_ALL = re.compile(r"import[\s\\(]*\*")
 
 
+def parsed(source: str, flags: int = 0) -> ast.Module:
+    """Parse a cell, and say nothing of it: Python's warnings (of "\\d", since 3.12) are for whoever runs the cell.
+
+    Args:
+        source: a cell's source.
+        flags: more of the compiler's flags, such as the one for ``await`` at the top level.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError, MemoryError: it does not parse.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree: ast.Module = compile(source, "<cell>", "exec", ast.PyCF_ONLY_AST | flags, dont_inherit=True)
+    return tree
+
+
 @lru_cache(maxsize=64)
 def tree_of(source: str) -> ast.Module | None:
     """Return a cell's syntax tree, None when it does not parse. Whoever asks is given the same: nobody changes it."""
     try:
-        return ast.parse(source)
+        return parsed(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

@@ -59,6 +59,13 @@ def test_json_through_the_real_command(hand_in: HandIn) -> None:
     assert "checkpoint.json" in by_id["level2-atomic"]["message"]
 
 
+def test_what_python_thinks_of_an_answer_is_not_printed(hand_in: HandIn) -> None:
+    """Since 3.12, reading ``"\\d"`` prints a warning wherever nobody forbids it."""
+    done = shell("check", hand_in(level2_code=GOOD + '\nPATTERN = "\\d+"\n'), "--json")
+    assert done.stderr == ""
+    assert [entry["met"] for entry in json.loads(done.stdout)["criteria"]][2:] == [True, True, True]
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_terminal_of_80_columns_is_enough(lang: str, hand_in: HandIn) -> None:
     path = hand_in("my work.ipynb", level2_code=BAD)

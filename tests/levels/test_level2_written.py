@@ -1,11 +1,13 @@
 """The two written criteria of Level 2: what is found in the cell, and what is no answer at all."""
 
+import warnings
+
 import pytest
 
 from grader.answers.cells import Cell
 from grader.answers.judge import judge_cells
 from grader.levels.level2 import Judge
-from grader.levels.literals import literal
+from grader.levels.literals import literal, tree_of
 from grader.levels.trial import Outcome, Trial
 
 WRITTEN = ("level2-hazard-overwrite", "level2-hazard-no-point-a")
@@ -95,6 +97,13 @@ def test_literals_are_read_without_a_run() -> None:
 )
 def test_what_is_no_plain_literal_has_to_be_run(cells: list[str], value: tuple[object] | None) -> None:
     assert literal(cells, "x") == value
+
+
+@pytest.mark.parametrize("source", [r'x = "\d"', "x = 1if y else 2", "x = y is 1"])
+def test_a_cell_is_read_without_a_warning(source: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert tree_of(source) is not None
 
 
 def test_a_written_cell_that_stops_says_why() -> None:
