@@ -59,6 +59,13 @@ def test_the_course_holds_with_it(course: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_the_type_checker_has_nothing_to_say(course: Path) -> None:
+    shutil.copy(CHECKOUT / "pyproject.toml", course)
+    files = [str(path.relative_to(NEW)) for path in NEW.rglob("*.py")]
+    done = subprocess.run([sys.executable, "-m", "mypy", *files], cwd=course, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_a_learner_checks_it(course: Path, tmp_path: Path) -> None:
     release = course / "exercises/level5/level5.ipynb"
     unsolved = crash_course(course, "check", str(release))

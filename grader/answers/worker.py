@@ -89,7 +89,7 @@ class Run(Play):
         """Return how often an effect outside the disk has happened."""
         return self.disk.ask_world(key)
 
-    def finish(self, failure: Failure) -> None:
+    def finish(self, failure: Failure) -> NoReturn:
         """Send off what there is and end the process."""
         self.deliver(None, failure)
 

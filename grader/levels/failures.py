@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol
 
 if TYPE_CHECKING:
     from grader.crash import Image
@@ -77,5 +77,5 @@ class Stage(Protocol):
     def happened(self, key: str) -> int:
         """Return how often an effect outside the disk has happened: a question of the learner's code."""
 
-    def finish(self, failure: Failure) -> None:
+    def finish(self, failure: Failure) -> NoReturn:
         """Send off what has been recorded and end the process at once; nothing of the learner's runs after."""
