@@ -48,8 +48,8 @@ _OWN_FILES = (
     "__init__.py", "answers/__init__.py", "answers/fence.py", "answers/frames.py", "answers/given.py",
     "answers/inotify.py", "answers/live.py", "answers/patience.py", "answers/play.py", "answers/scratch.py",
     "answers/syncs.py", "answers/talk.py", "answers/wire.py", "answers/worker.py", "answers/zygote.py",
-    "levels/__init__.py", "levels/failures.py", "levels/level4_town.py", "levels/sightings.py", "levels/trial.py",
-    "levels/values.py", "levels/*_drive.py", "levels/*_live.py",
+    "levels/__init__.py", "levels/failures.py", "levels/level4_town.py", "levels/literals.py", "levels/sightings.py",
+    "levels/trial.py", "levels/values.py", "levels/*_drive.py", "levels/*_live.py",
 )  # fmt: skip
 """What a worker imports of this package. The judges, their words, criteria and answers are not among it."""
 
