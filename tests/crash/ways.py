@@ -549,6 +549,21 @@ def tempfile_named() -> None:
     os.replace(kept.name, "a")
 
 
+if sys.version_info >= (3, 12):
+
+    @way
+    def tempfile_closed_before_it_goes() -> None:
+        with tempfile.NamedTemporaryFile("w", dir=".", delete_on_close=False) as file:
+            file.write("closed")
+            file.close()
+            shutil.copy(file.name, "a")
+        with tempfile.TemporaryDirectory(dir=".", delete=False) as folder:
+            Path(folder, "stays").write_text("b")
+        for place, _, files in Path(folder).walk():
+            for name in files:
+                (place / name).replace("c")
+
+
 @way
 def tempfile_nameless() -> None:
     with tempfile.TemporaryFile(dir=".") as file:
