@@ -5,6 +5,7 @@ from pathlib import Path
 from rich.console import Console
 
 from grader import build as building
+from grader.criteria import Malformed
 from grader.inspection import inspect
 from grader.translations import FOLDER, NAMED, NAMES, OutOfStep, skeleton
 from grader.words import catalogue, say
@@ -47,6 +48,8 @@ def build(check: bool) -> int:
         if check and not faults:
             for one in inspect(root, lambda name: print(_say("build.judging", exercise=name), flush=True)):
                 fault("build.fault", one)
+    except Malformed:  # the command itself says it
+        raise
     except Exception as problem:
         errors.print(_say("build.failed", reason=problem), markup=False)
         return 2
