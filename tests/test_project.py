@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -139,3 +140,10 @@ def test_no_sentence_names_a_command_that_does_not_exist() -> None:
     for path in (path for pattern in patterns for path in ROOT.glob(pattern)):
         for named in re.findall(r"crash-course ([a-z]+)\b", path.read_text(encoding="utf-8")):
             assert named in known, f"{path.name} names crash-course {named}"
+
+
+def test_the_wheel_takes_every_lesson() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    listed = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    there = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "lessons").glob("*.ipynb"))
+    assert sorted(name for name in listed if name.startswith("lessons/")) == there
