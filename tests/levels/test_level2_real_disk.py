@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -275,3 +277,12 @@ def test_a_learners_own_notebook_gets_no_real_disk() -> None:
     outcome = worker.run([("level2-code", GOOD)], Trial("level2", [], real="checkpoint.json"))
     worker.close()
     assert outcome.sightings is None
+
+
+def test_its_process_has_never_imported_a_fake_disk() -> None:
+    asked = (
+        "import sys, grader.answers.live; "
+        "print([name for name in sys.modules if name.startswith(('grader.crash', 'pyfakefs'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
