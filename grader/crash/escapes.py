@@ -29,6 +29,7 @@ _REASONS = {
     "os.posix_spawn": "a spawned process works on the real disk",
     "os.spawn": "a spawned process works on the real disk",
     "ctypes.call_function": "ctypes calls the system past Python",
+    "os.fwalk": "os.fwalk walks the real disk",
     "socket.connect": "a network connection leaves the disk",
 }
 _REFUSED = {"sqlite3.connect", "subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn"}

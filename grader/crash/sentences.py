@@ -463,6 +463,7 @@ _REASONS = (
     (r"the resumed run returned (.*)", "恢复后的运行返回了 {0}"),
     (r"crashed again: (.*)", "再次崩溃：{0}"),
     (r"crashed again at line (\d+): (.*)", "在第 {0} 行再次崩溃：{1}"),
+    (r"os\.fwalk walks the real disk", "os.fwalk 走的是真实磁盘"),
     (r"sqlite3 opens its database on the real disk", "sqlite3 在真实磁盘上打开数据库"),
     (r"(.+) opens its database on the real disk", "{0} 在真实磁盘上打开数据库"),
     (r"a subprocess works on the real disk", "子进程在真实磁盘上工作"),

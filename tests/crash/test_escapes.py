@@ -81,6 +81,12 @@ def by_a_socket(new):
         client.connect_ex(("127.0.0.1", 9))
 
 
+def by_fwalk(new):
+    plain(new)
+    for _ in os.fwalk("."):
+        pass
+
+
 class Kept:
     """Where nobody looks for a real function."""
 
@@ -107,6 +113,7 @@ SAYS = {
     by_mmap: "mmap",
     by_ctypes: "ctypes",
     by_a_socket: "network",
+    by_fwalk: "os.fwalk",
     by_a_kept_rename: "real os.rename",
     by_a_kept_open: "real disk",
 }
