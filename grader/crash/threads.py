@@ -143,7 +143,10 @@ class Gate:
 
     def follows(self) -> bool:
         """Whether this thread runs the code under judgement: the one that entered, or one begun since."""
-        return _thread.get_ident() == self._main or threading.current_thread() in self._lives
+        thread = threading.current_thread()
+        if _thread.get_ident() == self._main or thread in self._lives:
+            return True
+        return _is_bare(thread) and thread not in self._before
 
     def new_life(self) -> None:
         """The process has died and another begins: its threads are gone with it."""
@@ -153,7 +156,9 @@ class Gate:
 
     def drain(self, patience: float = 0.5) -> None:
         """Let the threads begun since ``__enter__`` go on until they end or have been idle for ``patience`` seconds."""
-        mine = [t for t in threading.enumerate() if t not in self._before and t.ident != self._main]
+        mine = [
+            t for t in threading.enumerate() if t not in self._before and t.ident != self._main and not _is_bare(t)
+        ]
         if not mine:
             return
         self._let_go()
@@ -204,6 +209,11 @@ class Gate:
     def _hold(self) -> None:
         with self._open:
             self._waiting -= 1
+
+
+def _is_bare(thread: threading.Thread) -> bool:
+    """Whether it was begun by ``_thread.start_new_thread``: such a thread can't be waited for."""
+    return isinstance(thread, threading._DummyThread)
 
 
 def waiting_briefly(gate: Gate, original: Callable[..., bool]) -> Callable[..., bool]:

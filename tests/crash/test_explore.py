@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import json
 import os
@@ -314,3 +315,24 @@ def test_a_thread_is_not_let_in_while_the_program_around_it_is_busy():
         sum(1 for _ in iter(lambda: time.process_time() - began < 1.2, False))
         disk.mark("save-end")
         assert not disk.image().exists("late")
+
+
+def test_a_bare_thread_is_followed():
+    done = []
+
+    def save(state):
+        def write():
+            Path("checkpoint.json.tmp").write_text(json.dumps(state))
+            os.replace("checkpoint.json.tmp", "checkpoint.json")
+            done.append(state)
+
+        before = len(done)
+        _thread.start_new_thread(write, ())
+        while len(done) == before:
+            time.sleep(0.01)
+
+    def load():
+        return json.loads(Path("checkpoint.json").read_text())
+
+    found = explore(save, load, old={"turn": 1}, new={"turn": 2})
+    assert found.survives_kill is True and found.survives_power_loss is False
