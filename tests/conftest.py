@@ -1,5 +1,7 @@
 """What every test may be asked for on the command line."""
 
+from collections import Counter
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -15,11 +17,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the mark of what is left to --thorough."""
+    if hasattr(config.option, "loadscopereorder"):
+        config.option.loadscopereorder = False  # the order below, not the files with most tests first
     config.addinivalue_line("markers", "thorough: one more of a kind that is tested anyway; run with --thorough only")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave to --thorough what takes minutes: attacks that the command has graded, the benchmark's whole command."""
+    most = Counter(item.path for item in items)
+    items.sort(key=lambda item: most[item.path])  # a file of few tests takes long: at the end, all would wait for it
     if config.getoption("--thorough"):
         return
     left_out = [

@@ -1,8 +1,12 @@
 """A class in a scratch course, and a judge whose word a test can choose."""
 
 import json
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+import pytest
 
 from grader.build import find_checkout
 from grader.classroom.course import Course
@@ -31,6 +35,15 @@ class SayingJudge:
             for one in of_exercise(exercise or "")
         ]
         return [self.special.get(verdict.criterion, verdict) for verdict in verdicts]
+
+
+def saying_judge(monkeypatch: pytest.MonkeyPatch) -> SayingJudge:
+    """Put such a judge in the judge's place, as long as the patch lasts."""
+    module = ModuleType("grader.answers.judge")
+    says = SayingJudge()
+    module.judge_notebook = says  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "grader.answers.judge", module)
+    return says
 
 
 class Class:

@@ -1,25 +1,19 @@
 """What the tests of the classroom share."""
 
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
-from class_to_grade import CHECKOUT, Class, SayingJudge
+from class_to_grade import CHECKOUT, Class, SayingJudge, saying_judge
 
 from grader.classroom.course import Course
 
 
 @pytest.fixture
 def judge(monkeypatch: pytest.MonkeyPatch) -> SayingJudge:
-    module = ModuleType("grader.answers.judge")
-    says = SayingJudge()
-    module.judge_notebook = says  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "grader.answers.judge", module)
-    return says
+    return saying_judge(monkeypatch)
 
 
 @pytest.fixture(scope="session")

@@ -3,10 +3,11 @@
 import csv
 import io
 import json
+import shutil
 from pathlib import Path
 
 import pytest
-from class_to_grade import Class, SayingJudge
+from class_to_grade import Class, SayingJudge, saying_judge
 from typer.testing import CliRunner
 
 from grader.classroom.folders import Folders, Refused
@@ -26,9 +27,21 @@ def not_met(name: str, most: float, what: str, kind: str, picture: str | None = 
     return Verdict(name, False, 0.0, most, Text(what, f"没有：{what}", kind), picture=picture)
 
 
-@pytest.fixture
-def graded(a_class: Class, judge: SayingJudge) -> Class:
+@pytest.fixture(scope="module")
+def graded_once(released: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Ann has all, Bob and Cy the same fault at different lines, Di waits, Eve's file can't be read, Fay is new."""
+    folder = Path(shutil.copytree(released, tmp_path_factory.mktemp("report") / "my class"))
+    with pytest.MonkeyPatch.context() as patched:
+        return _graded(Class(folder), saying_judge(patched)).folder
+
+
+@pytest.fixture
+def graded(graded_once: Path, tmp_path: Path) -> Class:
+    """A copy of that class, to change."""
+    return Class(Path(shutil.copytree(graded_once, tmp_path / "my class")))
+
+
+def _graded(a_class: Class, judge: SayingJudge) -> Class:
     fault = '<figure class="ccmap">map of {}</figure>'
     work = {
         "ann": {},
