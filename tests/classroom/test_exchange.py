@@ -23,6 +23,7 @@ def nbgrader(where: Path, exchange: Path, home: Path, *arguments: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.thorough
 def test_a_submission_goes_out_and_back_and_its_feedback_too(
     a_class: Class, judge: SayingJudge, tmp_path: Path
 ) -> None:

@@ -94,6 +94,7 @@ def test_verdicts_that_wait(a_class: Class, tmp_path: Path, monkeypatch: pytest.
     assert len(waits) == 1
 
 
+@pytest.mark.thorough
 def test_what_nbgrader_graded_is_not_judged_again(
     pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

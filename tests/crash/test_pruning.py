@@ -41,7 +41,7 @@ def told(found):
     )
 
 
-@pytest.mark.parametrize("save", one_in(2, saves.SAVES), ids=lambda save: save.name)
+@pytest.mark.parametrize("save", one_in(3, saves.SAVES), ids=lambda save: save.name)
 def test_the_same_without_pruning(save):
     if save.name == "tar_and_replace":
         pytest.skip("a tar has 10,240 bytes at least: without pruning that takes a quarter of a minute")

@@ -143,7 +143,7 @@ def recorded(name: str, size: int, base: Path):
         return disk.recording()
 
 
-@pytest.mark.parametrize("part", one_in(2, range(8)))
+@pytest.mark.parametrize("part", one_in(4, range(8)))
 def test_a_real_kill_leaves_what_was_predicted(part, tmp_path):
     """Every leftover is among the predicted images, and every predicted operation boundary is reached by a kill."""
     jobs = [(name, size) for name in REAL[part::8] for size in SIZES]

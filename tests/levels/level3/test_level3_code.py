@@ -27,7 +27,7 @@ def judged(source: str, **more: str) -> Verdict:
     return judge_cells(cells, [level3.CODE])[0]
 
 
-@pytest.mark.parametrize("name", one_in(2, RIGHT))
+@pytest.mark.parametrize("name", one_in(4, RIGHT))
 def test_a_right_program_holds(name: str) -> None:
     verdict = judged(RIGHT[name])
     assert verdict.met is True, verdict.message.en
@@ -35,7 +35,7 @@ def test_a_right_program_holds(name: str) -> None:
     assert "seed 0" in verdict.message.en and CHINESE.search(verdict.message.zh)
 
 
-@pytest.mark.parametrize("name", one_in(2, WRONG))
+@pytest.mark.parametrize("name", one_in(3, WRONG))
 def test_a_wrong_program_is_told_why(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     told = []
     plain = level3.Judge.told

@@ -153,7 +153,7 @@ def save(state):
 }
 
 
-@pytest.mark.parametrize("how", one_in(2, FOR_SHOW))
+@pytest.mark.parametrize("how", one_in(3, FOR_SHOW))
 def test_what_is_done_for_show_gains_nothing(worker: Worker, how: str) -> None:
     verdict = judged(FOR_SHOW[how], worker)
     assert (verdict.met, verdict.points) == (None, 0.0), verdict.message.en
