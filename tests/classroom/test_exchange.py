@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from class_to_grade import Class, SayingJudge
 
 COURSE = "--CourseDirectory.course_id=crash101"
