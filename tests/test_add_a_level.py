@@ -54,11 +54,13 @@ def solve(root: Path, notebook: str) -> str:
     return json.dumps(data)
 
 
+@pytest.mark.thorough
 def test_the_course_holds_with_it(course: Path) -> None:
     done = crash_course(course, "build", "--check")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.thorough
 def test_the_type_checker_has_nothing_to_say(course: Path) -> None:
     shutil.copy(CHECKOUT / "pyproject.toml", course)
     files = [str(path.relative_to(NEW)) for path in NEW.rglob("*.py")]

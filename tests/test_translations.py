@@ -161,6 +161,7 @@ def command(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.thorough
 def test_the_command_begins_a_translation_and_says_what_is_to_do(clone: Path) -> None:
     path = "translations/zh/lessons/06_two_save_points.md"
     first = command(clone, "translate", path)

@@ -74,6 +74,7 @@ def test_a_whole_class(
         same(ours, theirs)
 
 
+@pytest.mark.thorough
 def test_verdicts_that_wait(a_class: Class, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "level 1"
     (folder / "solutions").mkdir(parents=True)

@@ -107,6 +107,7 @@ def test_killed_at_any_step_it_ends_the_same(
     "there",
     [pytest.param(False, id="no gradebook", marks=pytest.mark.thorough), pytest.param(True, id="an empty gradebook")],
 )
+@pytest.mark.thorough
 def test_the_first_grading_killed_before_the_exercise_is_in_the_gradebook(
     a_class: Class, judge: SayingJudge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
 ) -> None:
@@ -143,7 +144,7 @@ def test_kill_9_in_a_loop(a_class: Class, tmp_path: Path, request: pytest.Fixtur
     assert start(whole).wait() == 0
     longest = time.monotonic() - begun
     rng = random.Random(11)
-    for _ in range(12 if request.config.getoption("--thorough") else 3):
+    for _ in range(12 if request.config.getoption("--thorough") else 2):
         process = start(a_class.folder)
         try:
             process.wait(rng.uniform(0.2, 1.0) * longest)

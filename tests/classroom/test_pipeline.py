@@ -228,6 +228,7 @@ def test_nothing_but_notebooks_travels(a_class: Class, judge: SayingJudge) -> No
     assert sorted(path.name for path in autograded.rglob("*")) == ["level2.ipynb", "timestamp.txt"]
 
 
+@pytest.mark.thorough
 def test_the_nbgrader_command_works_without_an_activated_environment(tmp_path: Path, released: Path) -> None:
     folder = tmp_path / "by hand"
     folder.mkdir()

@@ -50,6 +50,7 @@ def test_the_index_lists_all_and_the_search_knows_their_words(pages: Path) -> No
     assert "pendingtoolus" in (pages / "searchindex.js").read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_a_lesson_that_fails_stops_the_build_and_is_named(course: Path, tmp_path: Path) -> None:
     root = tmp_path / "broken"
     (root / "lessons").mkdir(parents=True)

@@ -23,7 +23,7 @@ def said(path: Path) -> tuple[bool, str]:
     return header["label"] == "right", header["criterion"]
 
 
-@pytest.mark.parametrize("path", one_in(4, PROGRAMS), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", one_in(6, PROGRAMS), ids=lambda path: path.stem)
 def test_a_program_is_judged_as_it_says(path: Path) -> None:
     right, criterion = said(path)
     verdict = judge_cells([Cell(f"{criterion}-answer", path.read_text(encoding="utf-8"))], [criterion])[0]

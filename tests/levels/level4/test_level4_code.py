@@ -32,7 +32,7 @@ def test_other_styles_hold(name: str) -> None:
     assert verdict.met, verdict.message.en
 
 
-@pytest.mark.parametrize("name", one_in(2, WRONG))
+@pytest.mark.parametrize("name", one_in(3, WRONG))
 def test_each_fault_is_found_and_named(name: str) -> None:
     source, word = WRONG[name]
     verdict = judged(source)
