@@ -23,7 +23,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave to --thorough what takes minutes: attacks that the command has graded, the benchmark and the demo whole."""
+    """Leave to --thorough what takes minutes: what is marked, attacks that the command has graded, the demo whole."""
     most = Counter(item.path for item in items)
     items.sort(key=lambda item: most[item.path])  # a file of few tests takes long: at the end, all would wait for it
     if config.getoption("--thorough"):
@@ -34,7 +34,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.get_closest_marker("thorough")
         or "demo" in getattr(item, "fixturenames", ())  # CI runs the command itself, which fails where the grader does
         or ("test_attacks.py" in item.nodeid and "nbgrader" in item.nodeid)
-        or item.nodeid.endswith("test_grade_benchmark.py::test_the_command")
     ]
     if left_out:
         config.hook.pytest_deselected(items=left_out)

@@ -5,9 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from class_to_grade import CHECKOUT
 
 
+@pytest.mark.thorough
 def test_the_command(tmp_path: Path) -> None:
     out = tmp_path / "figures.json"
     command = [sys.executable, "-m", "benchmarks.grading", "--least", "--out", str(out)]
